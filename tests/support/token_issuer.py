@@ -70,9 +70,13 @@ class TokenIssuer:
     metadata_path: str = METADATA
     replies: dict[str, Reply | Handler] = field(default_factory=dict)
     now: float = field(default_factory=time.time)
+    name: str = ""
+    """A host name under which it is asked over TLS."""
 
     def __enter__(self) -> Self:
-        self.server = Loopback(self._answer)
+        self.server = Loopback(
+            self._answer, tls=bool(self.name), names=(self.name or "localhost", "127.0.0.1"), any_name=True
+        )
         self.server.__enter__()
         return self
 
@@ -81,7 +85,12 @@ class TokenIssuer:
 
     @property
     def url(self) -> str:
-        return self.server.url + self.path
+        return self.base + self.path
+
+    @property
+    def base(self) -> str:
+        """Scheme, host and port."""
+        return f"https://{self.name}:{self.server.port}" if self.name else self.server.url
 
     @property
     def asked(self) -> list[str]:
@@ -95,7 +104,7 @@ class TokenIssuer:
         return IdentitySettings(**{"issuer": self.url, "audience": AUDIENCE, "resource": AUDIENCE, **changes})
 
     def metadata(self) -> dict[str, Any]:
-        return {"issuer": self.url, "jwks_uri": f"{self.server.url}/jwks"}
+        return {"issuer": self.url, "jwks_uri": f"{self.base}/jwks"}
 
     def key_set(self) -> dict[str, Any]:
         return {"keys": [key.jwk for key in self.keys]}

@@ -182,6 +182,22 @@ def test_a_file_that_others_could_read_is_taken_from_them(path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there are no such modes")
+def test_a_file_of_somebody_else_that_others_may_write_is_not_believed(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ApiKeyFile(path).add("acme", now=NOW)
+    path.chmod(0o620)
+
+    def refuse_to_change(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "fchmod", refuse_to_change)
+
+    with pytest.raises(ApiKeyError, match="others may write"):
+        ApiKeyFile(path).read()
+
+
 @pytest.mark.parametrize(
     ("tenant", "user", "scopes"),
     [("", "", ()), ("anonymous", "", ()), ("a\nb", "", ()), ("a", "b\0", ()), ("a", "", ("b c",))],

@@ -162,6 +162,15 @@ async def test_an_algorithm_that_is_not_ours_is_refused(door: Door, algorithm: s
         assert (await door.refuse(text)).reason == "algorithm"
 
 
+async def test_for_an_algorithm_that_is_not_ours_nobody_is_asked(door: Door) -> None:
+    door.clock.now += 60
+
+    for algorithm in ("none", "HS256"):
+        await door.refuse(door.issuer.sign(header={"alg": algorithm, "kid": "unknown"}))
+
+    assert door.issuer.count() == 1
+
+
 @pytest.mark.parametrize("form", ["pem", "der", "jwk"])
 async def test_a_public_key_is_no_secret_for_hmac(form: str) -> None:
     with TokenIssuer([make_key("rsa", "RS256")]) as issuer:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from specloom.http.identity import ANONYMOUS, ApiKeyFile, Authenticator, Identity, IdentitySettings, Refusal, tokens
 from specloom.http.identity import authenticator as module
 from specloom.http.identity.scopes import ScopePolicy
 from tests.support.clock import Clock
-from tests.support.token_issuer import METADATA, TokenIssuer, make_key
+from tests.support.loopback import Call, Reply
+from tests.support.token_issuer import JSON, METADATA, TokenIssuer, make_key
 
 
 @pytest.fixture
@@ -174,6 +179,50 @@ async def test_after_a_day_without_the_issuer_tokens_that_are_kept_are_not_taken
 
     # Keys that nobody has asked for again are a day old by now.
     assert (door.ready, (await refuse(door, header)).status) == (False, 503)
+
+
+async def test_a_start_does_not_wait_long_for_an_issuer_that_hangs(
+    issuer: TokenIssuer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "START_WAIT", 0.05)
+    released = threading.Event()
+
+    def hang(call: Call) -> Reply:
+        released.wait(10)
+        return 200, JSON, json.dumps(issuer.key_set())
+
+    issuer.replies["/jwks"] = hang
+    door = Authenticator(issuer.settings())
+    try:
+        async with asyncio.timeout(4):
+            await door.start()
+        assert not door.ready
+        waiting = asyncio.create_task(door.identify([f"Bearer {issuer.sign()}"]))
+        await asyncio.sleep(0)
+        released.set()
+        # Who comes while the keys are on their way waits for them.
+        assert (await waiting).user == "ann"
+        assert (door.ready, issuer.count()) == (True, 1)
+    finally:
+        released.set()
+        await door.aclose()
+
+
+HEADERS = st.text(max_size=60) | st.binary(max_size=60) | st.builds("Bearer {}".format, st.text(max_size=60))
+
+
+@given(
+    st.lists(HEADERS, max_size=2),
+    st.text(max_size=30) | st.binary(max_size=30),
+    st.lists(HEADERS | st.builds("slk_{}".format, st.text(max_size=60)), max_size=2),
+)
+async def test_whatever_is_sent_is_refused_and_breaks_nothing(
+    authorization: list[str | bytes], query: str | bytes, api_key: list[str | bytes]
+) -> None:
+    door = Authenticator(IdentitySettings(api_keys="/nowhere/keys.json"))
+
+    with pytest.raises(Refusal):
+        await door.identify(authorization, query, api_key=api_key)
 
 
 async def test_keys_are_read_again_in_time_without_anybody_asking(issuer: TokenIssuer) -> None:

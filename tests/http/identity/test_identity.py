@@ -97,6 +97,12 @@ def test_a_refusal_has_a_status_and_at_most_six_fixed_words(reason: str) -> None
     assert (make_challenge(refusal, URL) is None) == (refusal.status == 503)
 
 
+def test_only_a_credential_that_does_not_hold_is_a_failed_attempt() -> None:
+    attempts = {reason for reason in REFUSAL_REASONS if Refusal(reason).is_failed_attempt}
+
+    assert set(REFUSAL_REASONS) - attempts == {"no_credential", "insufficient_scope", "keys_unavailable"}
+
+
 def test_a_challenge_without_a_token_has_no_error() -> None:
     refusal = Refusal("no_credential", scopes=("research",))
 

@@ -22,23 +22,24 @@ OPENID = "/.well-known/openid-configuration"
 
 
 class Names:
-    """A resolver that knows no name; what was asked is kept."""
+    """A resolver that knows one address; what was asked is kept."""
 
-    def __init__(self) -> None:
+    def __init__(self, address: str) -> None:
+        self.address = address
         self.asked: list[str] = []
 
     async def __call__(self, host: str, port: int) -> Sequence[str]:
         self.asked.append(host)
-        return ["10.0.0.7"]
+        return [self.address]
 
 
 class Bunch:
-    """The keys of an issuer with a clock that stands still."""
+    """The keys of an issuer with a clock that stands still; every name is at `address`."""
 
-    def __init__(self, url: str, **options: Any) -> None:
+    def __init__(self, url: str, *, address: str = "10.0.0.7", **options: Any) -> None:
         self.clock = Clock()
         self.said: list[str] = []
-        self.names = Names()
+        self.names = Names(address)
         self.transport = Transport(resolve=self.names)
         self.keys = IssuerKeys(url, self.transport, warn=self.said.append, clock=self.clock, **options)
 
@@ -218,6 +219,56 @@ async def test_keys_at_an_address_that_is_not_public_are_not_asked_for(
     assert bunch.names.asked in ([], ["keys.example.com"])
     assert not bunch.keys.ready
     assert issuer.count() == 0
+
+
+async def test_an_issuer_of_a_private_network_is_asked_over_tls(monkeypatch: pytest.MonkeyPatch) -> None:
+    with TokenIssuer(name="auth.example.org") as issuer:
+        monkeypatch.setenv("SSL_CERT_FILE", issuer.server.certificate)
+        bunch = Bunch(issuer.url, address="127.0.0.1")
+        await bunch.keys.refresh()
+
+        assert (await bunch.find(), bunch.said) == ("", [])
+        await bunch.aclose()
+
+
+@pytest.mark.parametrize(
+    ("address", "asked"),
+    [
+        ("http://127.0.0.1:{port}/jwks", ["auth.example.org"]),
+        ("http://localhost:{port}/jwks", ["auth.example.org"]),
+        ("http://auth.example.org:{port}/jwks", ["auth.example.org"]),
+        ("https://127.0.0.1:{port}/jwks", ["auth.example.org"]),
+        ("https://other.example.org:{port}/jwks", ["auth.example.org", "other.example.org"]),
+    ],
+)
+async def test_leave_to_be_private_is_given_to_the_issuers_own_host_alone(
+    monkeypatch: pytest.MonkeyPatch, address: str, asked: list[str]
+) -> None:
+    with TokenIssuer(name="auth.example.org") as issuer:
+        monkeypatch.setenv("SSL_CERT_FILE", issuer.server.certificate)
+        said = {"issuer": issuer.url, "jwks_uri": address.format(port=issuer.server.port)}
+        issuer.replies[METADATA] = (200, JSON, json.dumps(said))
+        bunch = Bunch(issuer.url, address="127.0.0.1")
+        await bunch.keys.refresh()
+
+        assert not bunch.keys.ready
+        assert (issuer.count(), bunch.names.asked) == (0, asked)
+        await bunch.aclose()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "auth.example.org"])
+async def test_keys_of_an_issuer_with_tls_are_not_read_without_it(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    with TokenIssuer(name="auth.example.org") as issuer, Loopback(issuer._answer) as plain:
+        monkeypatch.setenv("SSL_CERT_FILE", issuer.server.certificate)
+        said = {"issuer": issuer.url, "jwks_uri": f"http://{host}:{plain.port}/jwks"}
+        issuer.replies[METADATA] = (200, JSON, json.dumps(said))
+        warned: list[str] = []
+        async with Transport(resolve=Names("127.0.0.1"), allow_private=True) as transport:
+            keys = IssuerKeys(issuer.url, transport, warn=warned.append)
+            await keys.refresh()
+
+        assert (keys.ready, plain.calls) == (False, [])
+        assert "not https" in warned[0]
 
 
 async def test_an_issuer_that_hangs_keeps_nobody_for_long(issuer: TokenIssuer, monkeypatch: pytest.MonkeyPatch) -> None:

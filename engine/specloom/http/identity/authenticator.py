@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 KEPT_FOR = 60.0
 """Seconds for which a verified token is not verified again."""
 MOST_KEPT = 10_000
+START_WAIT = 1.0
+"""Seconds for which a start waits for the issuer."""
 _BEARER = re.compile(r"bearer +([A-Za-z0-9._~+/-]+=*) *", re.IGNORECASE)  # RFC 6750, 2.1
 _IN_QUERY = frozenset({"access_token", "api_key", "x-api-key", "authorization"})
 _MOST_PARAMETERS = 100
@@ -83,9 +85,12 @@ class Authenticator:
         return self._issuer_keys is None or self._issuer_keys.ready
 
     async def start(self) -> None:
-        """Read the issuer's keys, and from now on in time. Where they cannot be read it is said and tried again."""
+        """Read the issuer's keys, and from now on in time. Where they cannot be read it is said and tried again.
+
+        An issuer that is slow is waited for a second; `ready` says when its keys are there.
+        """
         if self._issuer_keys is not None and self._refreshing is None:
-            await self._issuer_keys.refresh()
+            await self._issuer_keys.refresh(wait=START_WAIT)
             self._refreshing = asyncio.get_running_loop().create_task(self._keep_fresh(self._issuer_keys))
 
     async def aclose(self) -> None:

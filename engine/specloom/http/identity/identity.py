@@ -139,6 +139,11 @@ class Refusal(Exception):  # noqa: N818 - an answer to the caller, not an error 
         self.retry_after = retry_after
         super().__init__(self.description or "No credential was sent")
 
+    @property
+    def is_failed_attempt(self) -> bool:
+        """Whether a credential was shown and did not hold, which nobody may try too often."""
+        return self.status in (400, 401) and self.reason != "no_credential"
+
 
 _SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]{1,128}")  # RFC 6749, 3.3
 

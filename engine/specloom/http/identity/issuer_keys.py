@@ -71,6 +71,7 @@ class IssuerKeys:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._issuer = issuer
+        self._host = check_key_url(issuer).host
         self._sender = sender
         self._refresh_after = refresh
         self._warn = warn
@@ -115,9 +116,9 @@ class IssuerKeys:
             raise Refusal("unknown_key")
         return key
 
-    async def refresh(self) -> None:
-        """Discover and read the keys now, or wait for who does; never raises for what the issuer does."""
-        await asyncio.shield(self._start_reading(whole=True))
+    async def refresh(self, *, wait: float | None = None) -> None:
+        """Discover and read the keys now, or wait for who does, `wait` seconds at most; what fails is only told."""
+        await asyncio.wait([self._start_reading(whole=True)], timeout=wait)
 
     async def aclose(self) -> None:
         """End what is being read."""
@@ -185,16 +186,14 @@ class IssuerKeys:
             parsed = check_key_url(address)
         except ValueError:
             raise KeySetError("its metadata names an address of keys that is not https.") from None
-        own = urlsplit(self._issuer).hostname or ""
-        if parsed.scheme == "http" and not is_loopback(own):
+        if parsed.scheme == "http" and not is_loopback(self._host):
             raise KeySetError("its metadata names an address of keys that is not https.")
 
     async def _fetch(self, url: str) -> bytes:
-        own = urlsplit(self._issuer).hostname or ""
-        host = urlsplit(url).hostname or ""
+        host = check_key_url(url).host
         # The operator has named the issuer's host, so it may be private; any other has to be public. A redirect is
         # not followed: who controls one address could lead us to any other.
-        private = host == own or (is_loopback(host) and is_loopback(own))
+        private = host == self._host or (is_loopback(host) and is_loopback(self._host))
         policy = Policy(timeout=TIMEOUT, max_bytes=MOST_BYTES, redirects=0, allow_private=private)
         response = await self._sender.send(
             Request("GET", url, headers=(("Accept", "application/json"),), policy=policy)

@@ -66,8 +66,7 @@ class ScopePolicy:
         return self._is_free(identity) or identity.scopes.issuperset(self.required)
 
     def _is_free(self, identity: Identity) -> bool:
-        unscoped = not identity.scoped and not identity.is_anonymous
-        return not self.enforced or (self.optional and unscoped)
+        return not self.enforced or (self.optional and not identity.scoped)
 
     def _wanted(self, identity: Identity, tool: str) -> str:
         """The scope to ask for. Who has scopes of single tools comes from a server that knows such scopes."""
@@ -76,7 +75,6 @@ class ScopePolicy:
         return single if speaks_of_tools and is_scope(single) else RESEARCH
 
     def _refuse(self, identity: Identity, scope: str) -> Refusal:
-        required = self.required if self.enforced else ()
-        needed = tuple(dict.fromkeys((*required, scope)))
+        needed = tuple(dict.fromkeys((*self.required, scope)))
         # Who has shown nothing is asked to sign in, which is where clients begin.
         return Refusal("no_credential" if identity.is_anonymous else "insufficient_scope", scopes=needed)
