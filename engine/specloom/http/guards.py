@@ -30,6 +30,8 @@ WRITING_SECONDS = 30.0
 """Seconds that a client may take nothing of what is sent to it."""
 IPV6_BITS = 64
 """Addresses of one IPv6 network of this size count as one: a single client has all of them."""
+OFFERING = frozenset({b"connection", b"upgrade", b"http2-settings"})
+"""Headers with which a client offers another protocol."""
 NEVER = float("inf")
 _REASONS = {
     400: "Bad Request",
@@ -90,6 +92,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._body_began = 0.0
         self._refusal = 400
         self._is_turned_away = False
+        self._is_offered = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -113,12 +116,26 @@ class GuardedProtocol(HttpToolsProtocol):
             if not self._head_bytes:
                 self.deadline = self.loop.time() + self.guard.settings.header_seconds
             self._head_bytes += len(data)
-        super().data_received(data)
+        self._unset_keepalive_if_required()
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade as offer:
+            self._decline(data[offer.args[0] :])
+        except httptools.HttpParserError:
+            self._turn_away(self._refusal)
         if self._in_head and self._head_bytes > self.guard.settings.header_bytes and not self.transport.is_closing():
             self._turn_away(431)
 
-    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - what was wrong is nothing for strangers
-        self._turn_away(self._refusal)
+    def _decline(self, rest: bytes) -> None:
+        """Read a request that offers another protocol as if it did not, as RFC 9110 (7.8) lets a server do.
+
+        llhttp ends such a request behind its head and takes its body for the other protocol, so the head is read anew.
+        """
+        self._is_offered = False
+        head = [self.parser.get_method() + b" " + self.url + b" HTTP/1.1"]
+        head += [name + b": " + value for name, value in self.headers if name not in OFFERING]
+        self.parser = httptools.HttpRequestParser(self)
+        self.data_received(b"\r\n".join([*head, b"", b""]) + rest)
 
     def _turn_away(self, status: int) -> None:
         """Say no and close. What still comes is not read."""
@@ -144,6 +161,11 @@ class GuardedProtocol(HttpToolsProtocol):
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
+        if self.parser.should_upgrade():
+            if self.parser.get_method() == b"CONNECT":
+                self._refuse(400)
+            self._is_offered = True
+            return
         self._in_head, self._head_bytes, self._body_bytes = False, 0, 0
         if sum(len(name) + len(value) + 4 for name, value in self.headers) > self.guard.settings.header_bytes:
             self._refuse(431)
@@ -156,15 +178,19 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         self._body_bytes += len(body)
+        if self.cycle.response_complete:
+            # It was refused before it had come. To close now would lose the answer; to read on for ever, us.
+            if self._body_bytes > MOST_DISCARDED:
+                self.transport.abort()
+            return
         # A body has its time as a whole, and less where it comes at a trickle.
         due = self._body_began + self.guard.settings.header_seconds + self._body_bytes / LEAST_RATE
         self.deadline = min(due, self._body_began + self.guard.settings.body_seconds)
-        if self.cycle.response_complete and self._body_bytes > MOST_DISCARDED:
-            self.transport.abort()
-            return
         super().on_body(body)
 
     def on_message_complete(self) -> None:
+        if self._is_offered:
+            return
         self.deadline = NEVER
         self._in_head = True
         super().on_message_complete()
@@ -173,7 +199,9 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        if self._in_head and not self._head_bytes:
+        if self.cycle.more_body:
+            self.deadline = self.loop.time() + self.guard.settings.header_seconds
+        elif self._in_head and not self._head_bytes:
             self._rest()
 
     def _rest(self) -> None:
@@ -187,10 +215,6 @@ class GuardedProtocol(HttpToolsProtocol):
     def resume_writing(self) -> None:
         self.deadline = NEVER
         super().resume_writing()
-
-    def _unsupported_upgrade_warning(self) -> None:
-        # Clients offer HTTP/2 with any request; the offer is not taken, and llhttp is done after it.
-        self.parser = httptools.HttpRequestParser(self)
 
     def _refuse(self, status: int) -> None:
         self._refusal = status

@@ -132,8 +132,15 @@ def bind(settings: HttpSettings) -> socket.socket:
     return listener
 
 
-async def run(service: HttpService, settings: HttpSettings, app: HttpApp, listener: socket.socket) -> int:
-    """Serve on a socket until a signal, then drain and close."""
+async def run(
+    service: HttpService,
+    settings: HttpSettings,
+    app: HttpApp,
+    listener: socket.socket,
+    *,
+    stop: asyncio.Event | None = None,
+) -> int:
+    """Serve on a socket until a signal, or until `stop` is set; then drain and close."""
     logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
     config = uvicorn.Config(
         app,
@@ -151,7 +158,10 @@ async def run(service: HttpService, settings: HttpSettings, app: HttpApp, listen
     )
     server = _Server(config, service)
     service.start()
-    await server.serve(sockets=[listener])
+    if stop is None:
+        await server.serve(sockets=[listener])
+    else:
+        await server.serve_until(stop, listener)
     await service.close(settings.shutdown_seconds)
     return 0
 
@@ -162,6 +172,13 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, service: HttpService) -> None:
         super().__init__(config)
         self._service = service
+
+    async def serve_until(self, stop: asyncio.Event, listener: socket.socket) -> None:
+        """Serve without handlers of signals."""
+        serving = asyncio.create_task(self._serve([listener]))
+        await stop.wait()
+        self.should_exit = True
+        await serving
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._service.drain()

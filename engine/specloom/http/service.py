@@ -164,6 +164,11 @@ class HttpService:
             return
         await call.run(backend)
 
+    @property
+    def running(self) -> int:
+        """How many calls run."""
+        return len(self._tasks)
+
     def cancel(self, owner: str, request_id: str | int) -> None:
         """Cancel the call of an owner that has this id; where several of its clients use the id, none."""
         calls = self._running.get((owner, request_id), [])
