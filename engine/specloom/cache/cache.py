@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from specloom.core import KEY_BYTES
 
 from .disk import ANSWERS, AnswerDisk, CacheEntry, Glance
-from .erasures import Erasures
+from .erasures import FRESH, Erasures
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,9 +87,9 @@ class AnswerCache:
         self.notice_erasure()
         return self._generation
 
-    def notice_erasure(self) -> None:
-        """Forget what is in memory where another process has erased what is kept."""
-        if self._erasures is None or (mark := self._erasures.now()) == self._mark:
+    def notice_erasure(self, fresh: float = 0.0) -> None:
+        """Forget what is in memory where another process has erased what is kept, `fresh` seconds ago or before."""
+        if self._erasures is None or (mark := self._erasures.now(fresh)) == self._mark:
             return
         with self._lock:
             self._mark = mark
@@ -102,7 +102,8 @@ class AnswerCache:
 
     def peek(self, key: str) -> CacheEntry | None:
         """The entry if it is in memory and alive, in microseconds and from any thread."""
-        self.notice_erasure()
+        if self._erasures is not None:
+            self.notice_erasure(FRESH)
         with self._lock:
             entry = self._memory.get(key, self._clock())
             if entry is not None:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 ERASURES = "erasures"
 """The file of the mark in the folder of the state, which is not deleted as the cache may be."""
 MARK_BYTES = 16
+FRESH = 0.001
+"""Seconds for which a mark that was read counts as the present one, so that many calls at once read it once."""
 RECHECK = 1.0
 """Seconds after which it is seen that the file was deleted and made anew."""
 
@@ -39,17 +41,25 @@ class Erasures:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._handle: int | None = None
-        self._checked = 0.0
+        self._checked = self._read_at = 0.0
+        self._mark = b""
         self._open()
 
-    def now(self) -> bytes:
-        """The mark, which is another after each erasure; empty before the first."""
+    def now(self, fresh: float = 0.0) -> bytes:
+        """The mark, which is another after each erasure; empty before the first. One `fresh` seconds old may do."""
         moment = time.monotonic()
+        if moment - self._read_at < fresh:
+            return self._mark
+        self._read_at = moment
         if moment - self._checked > RECHECK:
             self._checked = moment
             if not self._is_there():
                 self.close()
                 self._open()
+        self._mark = self._read()
+        return self._mark
+
+    def _read(self) -> bytes:
         if self._handle is None:
             return b""
         try:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from specloom.cache import AnswerCache, CacheEntry
-from specloom.core import KINDS, Answer, Backplane, Fault, Place, dataclass, did_you_mean, dump_clean
+from specloom.core import KINDS, Answer, Fault, Place, dataclass, did_you_mean, dump_clean
 from specloom.core.lazy import LateModule
 from specloom.language import build, evaluate, truthy
 from specloom.model import NOTICES, Model, ObserverHead, Row, Tool, make_setting
@@ -42,6 +42,8 @@ from .strategies import pursue
 
 if TYPE_CHECKING:
     import asyncio
+
+    from specloom.core import Backplane
 else:
     asyncio = LateModule("asyncio")
 
@@ -288,8 +290,12 @@ class Executor:
         always_configured: bool = False,
         most_tokens: int = MOST_TOKENS,
         backplane: Backplane | None = None,
+        by_tenant: bool = True,
     ) -> None:
-        """With a `backplane` the paces of providers hold over all processes that share it."""
+        """With a `backplane` the paces of providers hold over all processes that share it.
+
+        Without `by_tenant` there is one tenant, and its calls are not counted twice.
+        """
         self.model = model
         self.most_tokens = most_tokens
         """What an operator admits for the tokens of an answer."""
@@ -324,7 +330,7 @@ class Executor:
             self.problems += problems
             self.tool_settings[tool.name] = values
         self.tool_counts: dict[str, Count] = {name: Count() for name in model.tools}
-        self.tenant_counts = TenantCounts()
+        self.tenant_counts = TenantCounts() if by_tenant else None
         self.tallies = Tallies()
         self.stalls = Stalls()
         self.failures = Failures()
@@ -423,7 +429,7 @@ class Executor:
             error = KINDS[fault.kind].wire
             routing = say_attempts(fault) if self.routes.routed and fault.tried else None
             if fault is raised or tool.envelope:
-                self._count(name, owner, time.perf_counter() - began, fault)
+                self._count(name, owner, time.perf_counter() - began, self.clock(), fault)
                 self.failures.add(Failed(self.clock(), owner, name, error, fault.provider, fault.message))
             if not tool.envelope:
                 raise
@@ -489,7 +495,7 @@ class Executor:
             fresh = await self.flights.run(f"{owner}\0{key}", run, progress)
         else:
             fresh = await run(progress)
-        self._count(tool.name, owner, time.perf_counter() - began)
+        self._count(tool.name, owner, time.perf_counter() - began, self.clock())
         meta = dict(fresh.meta)
         if "routing" in meta:
             meta["routing"] = {**meta["routing"], "latency_ms": round((time.perf_counter() - began) * 1000)}
@@ -507,12 +513,15 @@ class Executor:
             prefix = self._prefixes[tool.name] = digest_prefix(tool, self.model, orders, self.settings, own)
         return answer_key(tool, arguments, prefix, self.sharing(owner))
 
-    def _count(self, tool: str, owner: str, seconds: float, fault: Fault | None = None, *, hits: int = 0) -> None:
+    def _count(
+        self, tool: str, owner: str, seconds: float, now: float, fault: Fault | None = None, *, hits: int = 0
+    ) -> None:
         """Count a call that has ended, for the whole process and for its tenant."""
-        now, count = self.clock(), self.tool_counts[tool]
+        count = self.tool_counts[tool]
         count.add(seconds, fault, at=now)
         count.hits += hits
-        self.tenant_counts.add(owner, tool, seconds, fault, at=now, hits=hits)
+        if self.tenant_counts is not None:
+            self.tenant_counts.add(owner, tool, seconds, fault, at=now, hits=hits)
 
     def _from_entry(self, tool: Tool, arguments: Arguments, entry: CacheEntry, owner: str, began: float) -> Done:
         now = self.clock()
@@ -520,7 +529,7 @@ class Executor:
         spent = time.perf_counter() - began
         if self.routes.routed and "provider" not in arguments.explicit:
             meta["routing"] = {"cache_hit": True, "latency_ms": round(spent * 1000)}
-        self._count(tool.name, owner, spent, hits=1)
+        self._count(tool.name, owner, spent, now, hits=1)
         body = entry.value.decode()
         if tool.cache is not None and tool.cache.age_as:
             aged = {**json.loads(body), tool.cache.age_as: int(entry.age(now))}

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from specloom.cache import AnswerCache
 from specloom.core import (
     Answer,
-    Counters,
     Fault,
     Limiter,
     Request,
@@ -27,7 +26,6 @@ from specloom.model import Operation, Provider
 from .circuit_breaker import Breakers
 from .metrics import Count
 from .operation import drive_live, perform
-from .pace import SharedPace
 from .plan import Life
 from .recordings import Sender, from_recording, request_key, to_recording
 from .request import STEP as TOKEN_STEP
@@ -35,6 +33,10 @@ from .request import Tokens, secrets_of
 
 if TYPE_CHECKING:
     import asyncio
+
+    from specloom.core import Counters
+
+    from .pace import SharedPace
 else:
     asyncio = LateModule("asyncio")
 
@@ -263,6 +265,8 @@ class Upstreams:
             rate = next((one for name, one in service.faster if values.get(name) is not None), service.rate)
             limiter = Limiter(rate, service.concurrency, name=provider.title)
             if self._counters is not None and rate is not None:
+                from .pace import SharedPace
+
                 limiter = SharedPace(
                     limiter, self._counters, rate, key=f"provider:{provider.name}", name=provider.title
                 )

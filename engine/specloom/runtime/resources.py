@@ -125,9 +125,10 @@ def _routes(executor: Executor, _caller: _Caller) -> dict[str, list[str]]:
 
 
 def _tools(executor: Executor, caller: _Caller) -> dict[str, CallCounts]:
-    if caller.is_operator:
+    tenants = executor.tenant_counts
+    if caller.is_operator or tenants is None:
         return {name: _calls(count) for name, count in executor.tool_counts.items()}
-    return {name: _calls(executor.tenant_counts.of(caller.tenant, name)) for name in executor.tool_counts}
+    return {name: _calls(tenants.of(caller.tenant, name)) for name in executor.tool_counts}
 
 
 def _calls(count: Count) -> CallCounts:

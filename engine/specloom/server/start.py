@@ -247,6 +247,7 @@ def make_executor(
         always_configured=bool(replay),
         most_tokens=read_switch(environ, "SPECLOOM_MAX_TOKENS", problems),
         backplane=backplane,
+        by_tenant=shared,
     )
     if lost:
         from specloom.core import render

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from specloom.core import MOST_STARTS, Backplane, BackplaneError, make_folder, open_private
 
-from .backplane_local import Listener, LocalBus, advance, begin, check_payload, local_backplane
+from .backplane_local import Subscription, LocalBus, advance, begin, check_payload, local_backplane
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -363,7 +363,7 @@ class SharedBus:
                 continue  # one that reads too slowly misses it
         self._local.deliver(topic, payload)
 
-    def listen(self, topic: str) -> Listener:
+    def listen(self, topic: str) -> Subscription:
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
             self._loop.add_reader(self._socket.fileno(), self._receive)

@@ -144,10 +144,10 @@ class LocalLease:
         self._leases.extend(self._name, self._number, 0.0)
 
 
-class Listener:
+class Subscription:
     """What is told of one topic, from when it is made; an end of its life for whoever waits when it is closed."""
 
-    def __init__(self, forget: Callable[[Listener], None]) -> None:
+    def __init__(self, forget: Callable[[Subscription], None]) -> None:
         self._forget = forget
         self._messages: deque[bytes] = deque(maxlen=MOST_WAITING)
         self._come = asyncio.Event()
@@ -163,7 +163,7 @@ class Listener:
         self._closed = True
         self._come.set()
 
-    def __aiter__(self) -> Listener:
+    def __aiter__(self) -> Subscription:
         return self
 
     async def __anext__(self) -> bytes:
@@ -184,7 +184,7 @@ class LocalBus:
     """A bus of this process."""
 
     def __init__(self) -> None:
-        self._listeners: dict[str, list[Listener]] = {}
+        self._listeners: dict[str, list[Subscription]] = {}
 
     async def tell(self, topic: str, payload: bytes) -> None:
         check_payload(payload)
@@ -195,11 +195,11 @@ class LocalBus:
         for listener in self._listeners.get(topic, ()):
             listener.hear(payload)
 
-    def listen(self, topic: str) -> Listener:
-        def forget(one: Listener) -> None:
+    def listen(self, topic: str) -> Subscription:
+        def forget(one: Subscription) -> None:
             self._listeners[topic] = [other for other in self._listeners.get(topic, ()) if other is not one]
 
-        listener = Listener(forget)
+        listener = Subscription(forget)
         self._listeners.setdefault(topic, []).append(listener)
         return listener
 
