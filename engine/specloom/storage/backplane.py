@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from specloom.core import MOST_STARTS, Backplane, BackplaneError, make_folder, open_private
 
-from .backplane_local import Subscription, LocalBus, advance, begin, check_payload, local_backplane
+from .backplane_local import LocalBus, Subscription, advance, begin, check_payload, local_backplane
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
