@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, field, replace
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any
 from specloom import __version__
 from specloom.core import (
     ENGINE_SUFFIXES,
+    PAGE_TEMPLATES,
     PROMPT_SUFFIX,
     PROMPTS,
     Diagnostic,
@@ -24,6 +26,8 @@ from specloom.core import (
     cache_folder,
     dataclass,
     make_folder,
+    make_own_folder,
+    shipped_folder,
 )
 from specloom.model import Model
 from specloom.plugins import GROUP
@@ -40,7 +44,7 @@ from specloom.specs import (
     template_files,
 )
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,20 +114,50 @@ def judge(roots: Sequence[Path]) -> SpecVerdict:
 
 
 def find_verdict(roots: Sequence[Path], environ: Mapping[str, str], *, remember: bool = True) -> SpecVerdict:
-    """The verdict on these roots, from the last run when no spec and no part of the engine changed since."""
+    """The verdict on these roots, as `judge` gives it.
+
+    It is that of the last run when no spec and no part of the engine changed since. Where specs did, those files are
+    checked that changed, and those whose last check read what is different now.
+    """
     if not remember:
         return judge(roots)
     began = time.perf_counter()
     sources = dict(_read_sources(roots))
-    digest = _digest(roots, sources)
+    engine = _digest_engine()
+    digest = _digest(engine, roots, sources)
     stamp = _stamp_path(roots, environ)
     verdict = _load_stamp(stamp, digest)
     if verdict is not None:
         texts = {name: data.decode("utf-8", "replace") for name, data in sources.items()}
         return replace(verdict, sources=texts, seconds=time.perf_counter() - began)
-    verdict = judge(roots)
+    verdict = _judge_changed(roots, _stamp_path(roots[:1], environ).with_suffix(".files"), engine, environ)
+    verdict = replace(verdict, seconds=time.perf_counter() - began)
     _save_stamp(stamp, digest, verdict)
     return verdict
+
+
+def _judge_changed(roots: Sequence[Path], memory: Path, engine: str, environ: Mapping[str, str]) -> SpecVerdict:
+    """The verdict that starts from those of each file in the last run, and leaves its own for the next.
+
+    They are kept for all checks of one first layer: what holds is seen file by file, whichever layers are beside it.
+    """
+    import gc
+
+    from .incremental.memory import load_memory, save_memory
+    from .incremental.verdicts import Check
+
+    was_on = gc.isenabled()
+    gc.disable()  # as for a compile: what is made stays
+    try:
+        check = Check(roots, load_memory(memory, engine))
+        report = check.run()
+        with contextlib.suppress(OSError):
+            make_own_folder(str(memory.parent), environ)
+            save_memory(memory, engine, check.kept)
+    finally:
+        if was_on:
+            gc.enable()
+    return SpecVerdict(tuple(report), check.counts, check.library.sources)
 
 
 def widen(paths: Iterable[Path], layers: Sequence[Path]) -> list[Path]:
@@ -168,9 +202,9 @@ def _read_sources(roots: Sequence[Path]) -> Iterable[tuple[str, bytes]]:
                 yield shown_as(path, root, at), b""
 
 
-def _digest(roots: Sequence[Path], sources: Mapping[str, bytes]) -> str:
-    """Changes with every spec, with every part of the engine, and with what else can register a hook."""
-    seen = hashlib.sha256(f"{FORMAT} {__version__} {sys.version}".encode())
+def _digest(engine: str, roots: Sequence[Path], sources: Mapping[str, bytes]) -> str:
+    """Changes with every spec, and with the digest of the engine."""
+    seen = hashlib.sha256(engine.encode())
     for root in roots:
         seen.update(f"\n{root} {root.exists()}".encode())
         for path in _files(root):
@@ -180,14 +214,33 @@ def _digest(roots: Sequence[Path], sources: Mapping[str, bytes]) -> str:
         seen.update(f"\n{overlooked}".encode())
     for name, data in sorted(sources.items()):
         seen.update(f"\n{name} {len(data)} ".encode() + data)
-    package = Path(__file__).parents[1]
-    for path in sorted(package.rglob("*")):
-        if path.suffix in ENGINE_SUFFIXES and path.is_file():
-            stat = path.stat()
-            seen.update(f"\n{path.relative_to(package)} {stat.st_size} {stat.st_mtime_ns}".encode())
+    return seen.hexdigest()
+
+
+def _digest_engine() -> str:
+    """Changes with every part of the engine, with what is installed beside it, and with what can register a hook."""
+    seen = hashlib.sha256(f"{FORMAT} {__version__} {sys.version}".encode())
+    package, shipped = Path(__file__).parents[1], Path(shipped_folder())
+    # The specs that are shipped inside the package are no part of it, nor are their prompts and pages.
+    files = [*_find_below(package, ENGINE_SUFFIXES, shipped)]
+    files += _find_below(shipped / "templates", (".j2",), shipped / PROMPTS, shipped / PAGE_TEMPLATES)
+    for path in sorted(files):
+        stat = path.stat()
+        seen.update(f"\n{path} {stat.st_size} {stat.st_mtime_ns}".encode())
+    # Libraries read pages and documents in examples.
+    for folder in sys.path:
+        if folder.endswith(("site-packages", "dist-packages")) and Path(folder).is_dir():
+            seen.update(f"\n{folder} {Path(folder).stat().st_mtime_ns}".encode())
     for entry in entry_points(group=GROUP):
         seen.update(f"\n{entry.value} {entry.dist.version if entry.dist else ''}".encode())
     return seen.hexdigest()
+
+
+def _find_below(folder: Path, suffixes: tuple[str, ...], *leave_out: Path) -> Iterator[Path]:
+    """The files below a folder that end so, but for those below some others."""
+    for above, inner, files in os.walk(folder):
+        inner[:] = [one for one in inner if Path(above, one) not in leave_out]
+        yield from (Path(above, one) for one in files if one.endswith(suffixes))
 
 
 def _size(path: Path) -> int:

@@ -12,14 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
-from specloom.compiler import check_use
 from specloom.core import Place, Report, dataclass
 from specloom.language import BOOLEAN, MISSING, Bindings, evaluate, truthy
 from specloom.model import Field, Model, Operation, Provider, Setting, Stage, Step, Tool, Value, stages_of
 from specloom.specs import Library, Listing, Map, Node, Spec, YamlEntry, YamlScalar, to_plain
 
 from .examples.compare import Example, ExampleTrace
-from .examples.pages import PageTrace
 from .examples.run import CompiledSpec, check_examples, run_examples
 
 TOOL_TOKENS = 800
@@ -35,6 +33,8 @@ def check_coverage(library: Library, model: Model, report: Report) -> None:
     What has errors is looked at once they are mended, and so are tools whose providers may be among what was left out:
     before that, an example may show less than it will.
     """
+    from specloom.compiler import check_use
+
     use = SpecUse()
     traces = check_examples(library, model, report, watch=use.watch)
     wrong = {diagnostic.place.file for diagnostic in report.errors}
@@ -43,7 +43,7 @@ def check_coverage(library: Library, model: Model, report: Report) -> None:
         if spec.source.file not in wrong and not (kind == "tool" and report.left_out):
             cover_spec(spec, model.providers[name] if kind == "provider" else model.tools.get(name), ran, use, report)
     check_use(model.collections, model.tools.values(), report)
-    _check_costs(model, report)
+    check_costs(model, report)
 
 
 def check_with_coverage(spec: Spec, compiled: CompiledSpec, model: Model, report: Report) -> None:
@@ -63,7 +63,7 @@ def cover_spec(spec: Spec, compiled: object, traces: _Traces, use: SpecUse, repo
         _cover_tool(spec, compiled, traces, use, report)
 
 
-def _check_costs(model: Model, report: Report) -> None:
+def check_costs(model: Model, report: Report) -> None:
     """Warn of a tool, or of a toolset, whose text costs its readers more than its budget (W306)."""
     costs = {tool.name: _catalogue_cost(tool) for tool in model.tools.values()}
     for name, cost in costs.items():
@@ -317,6 +317,10 @@ _TOLD_OTHERWISE = frozenset({"missing", "fallback"})
 
 def _cover_pages(provider: Provider, ran: _Traces, report: Report) -> None:
     """Warn of forms of address, questions, error rules and facts of pages that no example shows (W303, W309)."""
+    if not provider.pages:
+        return
+    from .examples.pages import PageTrace
+
     traces = [(example.expect, trace) for example, trace in ran if isinstance(trace, PageTrace)]
     shown = {match.pattern.place for _, trace in traces for match in trace.matches if match}
     for page in provider.pages:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from specloom.core import Diagnostic, Report, did_you_mean
 from specloom.language import forget_texts
-from specloom.model import Model, Provider, Tool
+from specloom.model import Model, Provider
 from specloom.plugins import PROCEDURES, load_hooks
 from specloom.specs import Library, Map, Spec, load_library
 
@@ -36,42 +36,42 @@ def weave(library: Library, report: Report, *, release: bool = False) -> Model:
     digest = digest_sources(library.sources)
     report.left_out |= library.unread
     capabilities = {name: compile_capability(spec) for name, spec in library.of("capability").items()}
-    lenses = _compiled(((name, compile_lens(spec, report)) for name, spec in library.of("lens").items()), report)
+    lenses = _compiled(library.of("lens").items(), compile_lens, report)
 
     readers: list[Spec] = []
 
-    def compile_checked(spec: Spec) -> Provider | None:
-        provider = compile_provider(spec, capabilities, report)
+    def compile_checked(spec: Spec, own: Report) -> Provider | None:
+        provider = compile_provider(spec, capabilities, own)
         if provider:
-            check_tables(spec, provider, capabilities, report)
+            check_tables(spec, provider, capabilities, own)
             readers.extend([spec] if "pages" in spec.root else [])
         return provider
 
     hooks = load_hooks()  # they bring the filters of templates
-    each = _each(library, "provider", release=release)
-    providers = _compiled(((name, compile_checked(spec)) for name, spec in each), report)
-    _check_orders(library, providers, report)
+    providers = _compiled(_each(library, "provider", release=release), compile_checked, report)
+    for spec in library.of("capability").values():
+        check_order(spec, providers, report)
     while readers:
         spec = readers.pop(0)
-        pages = compile_pages(spec, providers, capabilities, library.templates, report)
+        own = report.apart()
+        pages = compile_pages(spec, providers, capabilities, library.templates, own)
+        report.take(own)
         providers[spec.name] = replace(providers[spec.name], pages=pages)
-    collections = _compiled(
-        ((name, compile_collection(spec, report)) for name, spec in library.of("collection").items()), report
-    )
+    collections = _compiled(library.of("collection").items(), compile_collection, report)
     check_needs(collections, report)
     around = Symbols(providers, capabilities, lenses, hooks, PROCEDURES, collections)
-    tools: dict[str, Tool] = {}
     written = frozenset(library.of("tool"))
-    for name, spec in _each(library, "tool", release=release):
-        tool = compile_tool(spec, around, report)
-        if tool:
-            tools[name] = tool
+    tools = _each_apart(
+        _each(library, "tool", release=release), lambda spec, own: compile_tool(spec, around, own), report
+    )
     toolsets = {
         name: compile_toolset(spec, tools, written, library.prompts, report)
         for name, spec in library.of("toolset").items()
     }
-    resources = {name: compile_resource(spec, around, report) for name, spec in library.of("resource").items()}
-    listed = sorted((one for one in resources.values() if one), key=lambda one: (one.order, one.name))
+    resources = _each_apart(
+        library.of("resource").items(), lambda spec, own: compile_resource(spec, around, own), report
+    )
+    listed = sorted(resources.values(), key=lambda one: (one.order, one.name))
     check_addresses(listed, report)
     return Model(
         MappingProxyType(providers),
@@ -86,13 +86,33 @@ def weave(library: Library, report: Report, *, release: bool = False) -> Model:
     )
 
 
-def _compiled(specs: Iterable[tuple[str, T | None]], report: Report) -> dict[str, T]:
-    """What could be compiled, by name; the rest is left out of the model."""
-    found = {}
-    for name, one in specs:
+def _compiled(
+    specs: Iterable[tuple[str, Spec]], compile_: Callable[[Spec, Report], T | None], report: Report
+) -> dict[str, T]:
+    """What could be compiled, by name; the rest is left out of the model, and known to be once all were tried."""
+    lost = set()
+
+    def note(spec: Spec, own: Report) -> T | None:
+        one = compile_(spec, own)
         if one is None:
-            report.left_out.add(name)
-        else:
+            lost.add(spec.name)
+        return one
+
+    found = _each_apart(specs, note, report)
+    report.left_out.update(lost)
+    return found
+
+
+def _each_apart(
+    specs: Iterable[tuple[str, Spec]], compile_: Callable[[Spec, Report], T | None], report: Report
+) -> dict[str, T]:
+    """What could be compiled, by name; each with a report of its own, so that none is judged by another's problems."""
+    found = {}
+    for name, spec in specs:
+        own = report.apart()
+        one = compile_(spec, own)
+        report.take(own)
+        if one is not None:
             found[name] = one
     return found
 
@@ -102,23 +122,25 @@ def _each(library: Library, kind: str, *, release: bool) -> Iterator[tuple[str, 
         yield name, library.specs.pop((kind, name)) if release else library.specs[kind, name]
 
 
-def _check_orders(library: Library, providers: Mapping[str, Provider], report: Report) -> None:
-    """A routing order names providers that offer the capability, each once."""
-    for name, spec in library.of("capability").items():
-        routing = spec.root.get("routing")
-        order = routing.get("order") if isinstance(routing, Map) else None
-        offering = [one.name for one in providers.values() if name in one.operations]
-        seen: set[str] = set()
-        for item in scalars_of(order):
-            said = str(item.value)
-            if said in seen:
-                report.add("E124", item.place, f"{said!r} stands twice in the order of {name!r}", "remove one")
-            elif said in providers and said not in offering:
-                report.add("E124", item.place, f"{said!r} does not offer {name!r}", did_you_mean(said, offering))
-            elif said not in providers and said not in report.left_out:
-                hint = did_you_mean(said, offering) or "write its file first, or leave it out of the order"
-                report.add("E124", item.place, f"there is no provider {said!r}", hint)
-            seen.add(said)
+def check_order(spec: Spec, providers: Mapping[str, Provider], report: Report) -> None:
+    """The routing order of a capability names providers that offer it, each once (E124)."""
+    routing = spec.root.get("routing")
+    order = routing.get("order") if isinstance(routing, Map) else None
+    seen: set[str] = set()
+
+    def hint(said: str) -> str:
+        return did_you_mean(said, [one.name for one in providers.values() if spec.name in one.operations])
+
+    for item in scalars_of(order):
+        said = str(item.value)
+        if said in seen:
+            report.add("E124", item.place, f"{said!r} stands twice in the order of {spec.name!r}", "remove one")
+        elif said in providers and spec.name not in providers[said].operations:
+            report.add("E124", item.place, f"{said!r} does not offer {spec.name!r}", hint(said))
+        elif said not in providers and said not in report.left_out:
+            otherwise = "write its file first, or leave it out of the order"
+            report.add("E124", item.place, f"there is no provider {said!r}", hint(said) or otherwise)
+        seen.add(said)
 
 
 def digest_sources(sources: Mapping[str, str]) -> str:

@@ -30,11 +30,16 @@ def check_prompts(
     A text may ask for a tool that does not exist, since another layer may bring it, unless it looks like a slip.
     """
     for file in read_prompts(roots, report, sources):
-        before = len(report.found)
-        for code, line, word, message, hint in _find_problems(file, tools):
-            report.add(code, place_in(file.file, file.prompt.text, line, word, file.first), message, hint)
-        if len(report.found) == before:
-            _try(file, tools, lenses, report)
+        check_prompt(file, tools, lenses, report)
+
+
+def check_prompt(file: PromptFile, tools: Collection[str], lenses: Collection[str], report: Report) -> None:
+    """Report what is wrong with the text of one prompt."""
+    before = len(report.found)
+    for code, line, word, message, hint in _find_problems(file, tools):
+        report.add(code, place_in(file.file, file.prompt.text, line, word, file.first), message, hint)
+    if len(report.found) == before:
+        _try(file, tools, lenses, report)
 
 
 def _find_problems(file: PromptFile, tools: Collection[str]) -> Iterator[tuple[str, int, str, str, str]]:

@@ -25,6 +25,7 @@ from specloom.language import (
 from specloom.model import (
     Capability,
     CollectionModel,
+    LazyMapping,
     Lens,
     Model,
     Operation,
@@ -156,17 +157,19 @@ def _find_registered(
     return found
 
 
-def lens_table(lenses: Mapping[str, Lens]) -> dict[str, Any]:
-    """The lenses as the built-in table `lenses`: domains, goggle and engine by name."""
-    table: dict[str, Any] = {}
-    for one in lenses.values():
-        table[one.name] = {
+def lens_table(lenses: Mapping[str, Lens]) -> Mapping[str, Any]:
+    """The lenses as the built-in table `lenses`: domains, goggle and engine by name; read by who looks into it."""
+
+    def row(name: str) -> dict[str, Any]:
+        one = lenses[name]
+        return {
             "name": one.name,
             "domains": list(one.domains) or None,
             "goggle": one.goggle or None,
             "engine": one.engine or None,
         }
-    return table
+
+    return LazyMapping(tuple(lenses), row)
 
 
 # --- What the values of one operation or tool use, noted while they are compiled --------------------------------------

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from specloom.core import Report, did_you_mean, parse_duration
@@ -59,6 +60,7 @@ from .symbols import (
 from .values import Scope, compile_definitions, compile_text, entries_of, items_of, scalars_of, whole
 
 DEFAULT_DEADLINE = 60.0
+_DOTTED = re.compile(r"\.\s*+\"?([\w-]+)")
 _GROUPS = ListOf(whole({"key": ANY, "count": INTEGER}))
 
 
@@ -202,7 +204,8 @@ def _envelope(node: Node | None, report: Report) -> Envelope | None:
 def _scope(
     root: Map, inputs: Mapping[str, Input], settings: Mapping[str, Setting], around: Symbols, report: Report
 ) -> Scope:
-    lists: dict[str, Shape] = dict.fromkeys((*around.capabilities, *report.left_out), ListOf(TEXT))
+    left_out = (name for name in _dotted(root) if name in report.left_out)
+    lists: dict[str, Shape] = dict.fromkeys((*around.capabilities, *left_out), ListOf(TEXT))
     parts = declared_parts(root.get("plan"), around)
     clamped = {one.name: maybe(INTEGER if one.kind == "integer" else NUMBER) for one in inputs.values() if one.clamp}
     names = whole(
@@ -222,6 +225,15 @@ def _scope(
     )
     tables = {**compile_tables(root.get("tables")), "lenses": lens_table(around.lenses)}
     return Scope(names, tables, report)
+
+
+def _dotted(node: Node) -> Iterator[str]:
+    """The names that stand behind a dot in what a spec says."""
+    if isinstance(node, YamlScalar):
+        yield from _DOTTED.findall(node.value) if isinstance(node.value, str) else ()
+        return
+    for part in [one.value for one in node if one.key != "examples"] if isinstance(node, Map) else node.items:
+        yield from _dotted(part)
 
 
 def _labels(root: Map, word: str) -> list[str]:

@@ -81,6 +81,15 @@ class Report:
         self._seen.add(diagnostic)
         self.found.append(diagnostic)
 
+    def apart(self) -> Report:
+        """A report for one spec alone, which knows what was left out; see `take`."""
+        return Report(left_out=self.left_out, most=self.most)
+
+    def take(self, other: Report | Iterable[Diagnostic]) -> None:
+        """Note what is in another report as well."""
+        for one in other.found if isinstance(other, Report) else other:
+            self.add(one.code, one.place, one.message, one.hint)
+
     def __iter__(self) -> Iterator[Diagnostic]:
         return iter(sorted(self.found, key=lambda one: (one.place.file, one.place.line, one.place.column, one.code)))
 

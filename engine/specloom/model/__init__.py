@@ -9,9 +9,13 @@ from specloom.core.lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .heads import CapabilityHead, Heads, LazyMapping, ObserverHead, OtherHead, ProviderHead, ToolHead
-    from .image import HEADS, KINDS, SPEC, TABLES, Image, ImageError, load_model, pack_image
-    from .model import CollectionModel, Lens, Model, make_heads
+    from .heads import (
+        CapabilityHead, DerivedMapping, Heads, LazyMapping, ObserverHead, OtherHead, ProviderHead, ToolHead,
+    )
+    from .image import HEADS, KINDS, SPEC, TABLES, Image, ImageError, check_owner, load_model, pack_image
+    from .model import (
+        CollectionModel, Lens, Model, head_of_capability, head_of_provider, head_of_tool, make_heads,
+    )
     from .provider import (
         AddressPart, AddressPattern, AddressSegment, Argument, Arrangement, Capability, ErrorRule, Grant, Join,
         Nearest, Operation, PageAddress, PageModel, PageQuestion, Paging, Provider, ResponseMapping, Retry, Service,
@@ -30,9 +34,9 @@ if TYPE_CHECKING:
 __getattr__ = exports(
     __name__,
     {
-        "heads": "CapabilityHead Heads LazyMapping ObserverHead OtherHead ProviderHead ToolHead",
-        "image": "HEADS KINDS SPEC TABLES Image ImageError load_model pack_image",
-        "model": "CollectionModel Lens Model make_heads",
+        "heads": "CapabilityHead DerivedMapping Heads LazyMapping ObserverHead OtherHead ProviderHead ToolHead",
+        "image": "HEADS KINDS SPEC TABLES Image ImageError check_owner load_model pack_image",
+        "model": "CollectionModel Lens Model head_of_capability head_of_provider head_of_tool make_heads",
         "provider": (
             "AddressPart AddressPattern AddressSegment Argument Arrangement Capability ErrorRule Grant Join "
             "Nearest Operation PageAddress PageModel PageQuestion Paging Provider ResponseMapping Retry Service "

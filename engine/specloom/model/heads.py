@@ -10,6 +10,7 @@ from specloom.core import dataclass
 
 from .values import Setting
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -132,3 +133,25 @@ class LazyMapping(Mapping[str, T]):
 
     def __len__(self) -> int:
         return len(self._names)
+
+
+class DerivedMapping(Mapping[str, T]):
+    """What is made of each item of another mapping, anew whenever it is asked for."""
+
+    __slots__ = ("_items", "_make")
+
+    def __init__(self, items: Mapping[str, S], make: Callable[[S], T]) -> None:
+        self._items: Mapping[str, Any] = items
+        self._make: Callable[[Any], T] = make
+
+    def __getitem__(self, name: str) -> T:
+        return self._make(self._items[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._items
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)

@@ -107,48 +107,51 @@ def make_heads(model: Model) -> Heads:
     """The heads of a model whose specs are all there."""
     homes = registered()
     return Heads(
-        MappingProxyType(
-            {
-                one.name: ProviderHead(
-                    one.name,
-                    one.title,
-                    one.settings,
-                    tuple(each.name for each in one.operations.values() if each.capability == each.name),
-                    tuple(one.operations),
-                    bool(one.pages),
-                )
-                for one in model.providers.values()
-            }
-        ),
-        MappingProxyType(
-            {one.name: CapabilityHead(one.name, one.routing_key, one.order) for one in model.capabilities.values()}
-        ),
-        MappingProxyType(
-            {
-                one.name: ToolHead(
-                    one.name,
-                    one.title,
-                    one.description,
-                    one.place.file,
-                    one.toolsets,
-                    one.settings,
-                    one.capabilities,
-                    one.sources,
-                    one.opt_in,
-                    one.needs_provider,
-                    one.reads is not None,
-                    {
-                        each.name: each.catalogue.partition(".")[2]
-                        for each in one.inputs.values()
-                        if each.catalogue.startswith("providers.")
-                    },
-                )
-                for one in model.tools.values()
-            }
-        ),
+        MappingProxyType({one.name: head_of_provider(one) for one in model.providers.values()}),
+        MappingProxyType({one.name: head_of_capability(one) for one in model.capabilities.values()}),
+        MappingProxyType({one.name: head_of_tool(one) for one in model.tools.values()}),
         tuple(ObserverHead(one.name, one.settings, one.every) for one in OBSERVERS.values()),
         tuple(OtherHead(one.name, one.title, one.description) for one in model.lenses.values()),
         tuple(OtherHead(one.name, one.title, one.description) for one in model.collections.values()),
         tuple(OtherHead(one.name, one.title, one.description, one.uri) for one in model.resources.values()),
         homes,
+    )
+
+
+def head_of_provider(one: Provider) -> ProviderHead:
+    """What is known of a provider before it is loaded."""
+    return ProviderHead(
+        one.name,
+        one.title,
+        one.settings,
+        tuple(each.name for each in one.operations.values() if each.capability == each.name),
+        tuple(one.operations),
+        bool(one.pages),
+    )
+
+
+def head_of_capability(one: Capability) -> CapabilityHead:
+    """What is known of a capability before it is loaded."""
+    return CapabilityHead(one.name, one.routing_key, one.order)
+
+
+def head_of_tool(one: Tool) -> ToolHead:
+    """What is known of a tool before it is loaded."""
+    return ToolHead(
+        one.name,
+        one.title,
+        one.description,
+        one.place.file,
+        one.toolsets,
+        one.settings,
+        one.capabilities,
+        one.sources,
+        one.opt_in,
+        one.needs_provider,
+        one.reads is not None,
+        {
+            each.name: each.catalogue.partition(".")[2]
+            for each in one.inputs.values()
+            if each.catalogue.startswith("providers.")
+        },
     )

@@ -321,11 +321,11 @@ def questions(plan: Iterable[Strategy]) -> Iterator[Strategy | Part]:
 
 def asked_by(procedures: Iterable[Procedure], providers: Iterable[Provider]) -> tuple[str, ...]:
     """The capabilities that procedures may ask, those of the pages of sites included where they read such pages."""
-    pages = [page for provider in providers for page in provider.pages]
-    of_pages = [ask.operation.capability for page in pages for ask in page.asks]
-    return tuple(
-        dict.fromkeys(name for one in procedures for name in (*(of_pages if one.reads_pages else ()), *one.asks))
-    )
+    running = list(procedures)
+    # Whoever reads no pages is not told what is asked for them.
+    reading = providers if any(one.reads_pages for one in running) else ()
+    of_pages = [ask.operation.capability for provider in reading for page in provider.pages for ask in page.asks]
+    return tuple(dict.fromkeys(name for one in running for name in (*(of_pages if one.reads_pages else ()), *one.asks)))
 
 
 def stages_of(plan: Iterable[Strategy], after: Iterable[Stage]) -> list[Stage]:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
         parse_spec, prompt_files, read_texts, shipped_root, shown_as, spec_files, template_files,
     )
     from .prompts import (
-        Prompt, PromptFile, listed_prompt, load_prompts, read_prompts, render_prompt,
+        Prompt, PromptFile, listed_prompt, load_prompts, read_prompt, read_prompts, render_prompt,
     )
-    from .yaml import Listing, Map, Node, YamlEntry, YamlScalar, to_plain
+    from .yaml import Listing, Map, Node, SourceText, YamlEntry, YamlScalar, decode_source, to_plain
 
 __getattr__ = exports(
     __name__,
@@ -35,7 +35,7 @@ __getattr__ = exports(
             "FOLDERS Library Spec check_misplaced check_overlooked find_overlooked layer_roots load_library "
             "parse_spec prompt_files read_texts shipped_root shown_as spec_files template_files"
         ),
-        "prompts": "Prompt PromptFile listed_prompt load_prompts read_prompts render_prompt",
-        "yaml": "Listing Map Node YamlEntry YamlScalar to_plain",
+        "prompts": "Prompt PromptFile listed_prompt load_prompts read_prompt read_prompts render_prompt",
+        "yaml": "Listing Map Node SourceText YamlEntry YamlScalar decode_source to_plain",
     },
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
@@ -26,6 +26,7 @@ from specloom.core import (
 from .grammar import GRAMMARS, check
 from .yaml import MAX_BYTES, Map, SourceText, YamlScalar, decode_source, parse_source, to_plain
 
+Parse = Callable[[str, bytes, Report], "Spec | None"]
 FOLDERS = ("providers.d", "tools.d", "lenses", "collections.d", "resources.d")
 
 
@@ -102,11 +103,18 @@ def load_library(
     skip: frozenset[str] = frozenset(),
     folders: Sequence[str] = FOLDERS,
     without: Collection[str] = (),
+    parse: Parse | None = None,
 ) -> Library:
     """Read these folders of every layer. What is not a spec is reported and left out; the rest is to be checked.
 
-    Files and folders `without` which to load are passed over, by the names under which they are shown.
+    Files and folders `without` which to load are passed over, by the names under which they are shown. `parse` may
+    give a spec that was parsed before, for the name and the bytes of a file; else that is `parse_spec`.
     """
+    if parse is None:
+
+        def parse(shown: str, data: bytes, report: Report) -> Spec | None:
+            return parse_spec(shown, data, report, skip=skip)
+
     library = Library()
     for at, root in enumerate(roots):
         if str(root) in without:
@@ -115,7 +123,7 @@ def load_library(
             report.add("E001", Place(str(root)), "this folder of specs does not exist", "see SPECLOOM_PATH")
             continue
         files = [(path, shown_as(path, root, at)) for path in spec_files(root, folders)]
-        _load_layer(library, [(path, shown) for path, shown in files if shown not in without], report, skip)
+        _load_layer(library, [(path, shown) for path, shown in files if shown not in without], report, parse)
         for path in template_files(root):
             shown = shown_as(path, root, at)
             if shown in without:
@@ -150,9 +158,7 @@ def shown_as(path: Path, root: Path, at: int) -> str:
     return path.relative_to(root if root.is_dir() else root.parent).as_posix()
 
 
-def _load_layer(
-    library: Library, files: Iterable[tuple[Path, str]], report: Report, skip: frozenset[str] = frozenset()
-) -> None:
+def _load_layer(library: Library, files: Iterable[tuple[Path, str]], report: Report, parse: Parse) -> None:
     """Add the files of one layer, each with the name under which it is shown."""
     layer: dict[tuple[str, str], Spec] = {}
     for path, shown in files:
@@ -162,7 +168,8 @@ def _load_layer(
         except OSError as error:
             report.add("E001", Place(shown), f"the file cannot be read: {error.strerror}")
             continue
-        spec = parse_spec(shown, data, report, library, skip=skip)
+        library.sources[shown] = decode_source(data)
+        spec = parse(shown, data, report)
         if spec is None or spec.name != path.stem:
             library.unread.add(path.stem)
         if spec is None:

@@ -33,13 +33,13 @@ def check_pages(spec: Spec, provider: Provider, model: Model, report: Report) ->
     """Run a provider's examples of pages and compare; what each did, for the coverage of the spec."""
     if len((to_plain(spec.root.get("pages")) or {}).get("kinds", ())) > len(provider.pages):
         return []  # what a page that is broken would have read is not blamed on examples
-    own = PageIndex(provider.pages)
-    others = PageIndex([page for page in model.pages if page.provider != provider.name])
     traces: list[tuple[Example, ExampleTrace]] = []
     shown: set[str] = set()
-    for example in examples_of(spec, report):
-        if "page" not in example.stated:
-            continue
+    examples = [example for example in examples_of(spec, report) if "page" in example.stated]
+    own = PageIndex(provider.pages)
+    # Of other providers' pages nothing is read where no example is of a page.
+    others = PageIndex([page for page in (model.pages if examples else ()) if page.provider != provider.name])
+    for example in examples:
         addresses = example.stated["page"]
         addresses = addresses if isinstance(addresses, list) else [addresses]
         trace = PageTrace(matches=[own.find(address) for address in addresses])
@@ -48,7 +48,7 @@ def check_pages(spec: Spec, provider: Provider, model: Model, report: Report) ->
                 example.wrong("kind", f"{address} is read as {other.page.id} too; only one provider reads an address")
         match = trace.matches[0]
         if _compare_matches(example, addresses, trace, provider) and match and "replies" in example.stated:
-            _run(example, match, {**model.providers, provider.name: provider}, trace)
+            _run(example, match, provider, model, trace)
             shown |= {match.page.kind} if trace.page else set()
         traces.append((example, trace))
     for page in provider.pages:
@@ -82,7 +82,7 @@ def _compare_matches(example: Example, addresses: Sequence[str], trace: PageTrac
     return True
 
 
-def _run(example: Example, match: PageMatch, providers: Mapping[str, Provider], trace: PageTrace) -> None:
+def _run(example: Example, match: PageMatch, own: Provider, model: Model, trace: PageTrace) -> None:
     stated = example.stated
     replies = {name: list(one) if isinstance(one, list) else [one] for name, one in stated["replies"].items()}
     now = clock(stated.get("now", DEFAULT_NOW))
@@ -97,7 +97,7 @@ def _run(example: Example, match: PageMatch, providers: Mapping[str, Provider], 
 
     async def ask(question: str, operation: Operation, arguments: Mapping[str, Any]) -> Answer:
         trace.questions.add(question)
-        provider = providers[operation.provider]
+        provider = own if operation.provider == own.name else model.providers[operation.provider]
         config, _ = read_settings(provider.settings, environment(stated.get("config")))
 
         def answer(request: Request) -> Response | Fault:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from specloom.core import Answer, Fault, Report, Request, Response, dataclass, did_you_mean
-from specloom.model import Model, Tool
+from specloom.model import Capability, DerivedMapping, Model, Provider, Tool
 from specloom.plugins import ENVELOPES, Item
 from specloom.runtime import (
     Ask,
@@ -215,17 +215,18 @@ class _ToolExample:
         """In an example those providers are configured that it names."""
         parts, model = self.example.stated.get("providers") or {}, self.model
         named = {name.partition(".")[0] for name in parts}
-        # `offering` is ranked by the capability's order, then by name.
-        orders = {
-            capability: tuple(name for name in model.offering(capability) if f"{name}.{capability}" in parts)
-            for capability in model.capabilities
-        }
-        missing = {
-            one.name: tuple(missing_settings(one, {}))
-            for one in model.providers.values()
-            if one.name not in named and not is_configured(one, {})
-        }
-        return Offer(orders, frozenset(named), missing)
+
+        # Both are worked out where they are asked for: an example that asks few is not judged by all.
+        def order(one: Capability) -> tuple[str, ...]:
+            """Ranked as the capability says, then by name."""
+            return tuple(name for name in model.heads.offering(one.name) if f"{name}.{one.name}" in parts)
+
+        def missing(one: Provider) -> tuple[str, ...]:
+            return () if one.name in named or is_configured(one, {}) else tuple(missing_settings(one, {}))
+
+        return Offer(
+            DerivedMapping(model.capabilities, order), frozenset(named), DerivedMapping(model.providers, missing)
+        )
 
     def _answer(self, ask: Ask) -> Answer | Fault:
         """What the example's `providers` say to a question."""
