@@ -166,6 +166,12 @@ def test_one_address_may_have_so_many_connections_and_the_server_so_many_in_all(
         assert server.raw(b"").startswith(b"HTTP/1.1 503 ")
 
 
+def test_a_proxy_that_is_trusted_may_have_all_connections() -> None:
+    with HttpDemo({"HTTP_MAX_CONNECTIONS": "8", "TRUST_PROXY": "true"}) as server, contextlib.ExitStack() as stack:
+        kept = [stack.enter_context(server.client()) for _ in range(4)]
+        assert [one.post(request(1, "ping")).status for one in kept] == [200] * 4
+
+
 def test_who_does_not_read_a_long_answer_is_let_go_and_holds_up_nobody() -> None:
     with HttpDemo(QUICK) as server, socket.socket() as lazy:
         lazy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

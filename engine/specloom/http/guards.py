@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, cast
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from .headers import is_proxy
+
 if TYPE_CHECKING:
     from .settings import HttpSettings
 
@@ -54,7 +56,9 @@ class ConnectionGuard:
         """Count a connection: 0, or the status that turns it away."""
         if len(self.open) >= self.settings.connections:
             return 503
-        if self._addresses[address] >= self.settings.connections_an_address:
+        if self._addresses[address] >= self.settings.connections_an_address and not is_proxy(
+            address, self.settings.proxies
+        ):
             return 429
         self._addresses[address] += 1
         self.open.add(protocol)
@@ -77,10 +81,43 @@ class ConnectionGuard:
         self._sweeping = loop.call_later(SWEEP_EVERY, self._sweep, loop) if self.open else None
 
 
+class CorkedTransport:
+    """A transport that sends what is written in one turn of the loop at once: uvicorn writes head and body apart."""
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._parts: list[bytes] = []
+        self.abort = transport.abort
+        self.is_closing = transport.is_closing
+        self.pause_reading = transport.pause_reading
+        self.resume_reading = transport.resume_reading
+        self.get_extra_info = transport.get_extra_info
+
+    def write(self, data: bytes) -> None:
+        """Send it with what else is written in this turn."""
+        if not self._parts:
+            self._loop.call_soon(self.flush)
+        self._parts.append(data)
+
+    def flush(self) -> None:
+        """Send it now."""
+        if self._parts:
+            data = b"".join(self._parts)
+            self._parts.clear()
+            self._transport.write(data)
+
+    def close(self) -> None:
+        """Send what waits, and close."""
+        self.flush()
+        self._transport.close()
+
+
 class GuardedProtocol(HttpToolsProtocol):
     """uvicorn's connection with a deadline for what it waits for, and bounds on its heads."""
 
     guard: ConnectionGuard
+    _corked: CorkedTransport
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -96,6 +133,8 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self._corked = CorkedTransport(transport, self.loop)
+        self.transport = cast("asyncio.Transport", self._corked)
         self._address = find_network(self.client[0] if self.client else "")
         status = self.guard.admit(self, self._address)
         if status:
@@ -198,6 +237,7 @@ class GuardedProtocol(HttpToolsProtocol):
             self._rest()
 
     def on_response_complete(self) -> None:
+        self._corked.flush()
         super().on_response_complete()
         if self.cycle.more_body:
             self.deadline = self.loop.time() + self.guard.settings.header_seconds

@@ -159,7 +159,7 @@ def find_client(peer: str, forwarded: Iterable[bytes], proxies: Sequence[Any]) -
 
     Every proxy appends, so what stands further left could have been made up by the client.
     """
-    if not proxies or not _is_proxy(peer, proxies):
+    if not proxies or not is_proxy(peer, proxies):
         return peer
     named = [part.strip() for value in forwarded for part in value.decode("latin-1").split(",")]
     for address in reversed(named):
@@ -167,13 +167,14 @@ def find_client(peer: str, forwarded: Iterable[bytes], proxies: Sequence[Any]) -
             ipaddress.ip_address(address)
         except ValueError:
             return peer
-        if not _is_proxy(address, proxies):
+        if not is_proxy(address, proxies):
             return address
         peer = address
     return peer
 
 
-def _is_proxy(address: str, proxies: Sequence[Any]) -> bool:
+def is_proxy(address: str, proxies: Sequence[Any]) -> bool:
+    """Whether an address is that of a proxy whose word is taken."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:

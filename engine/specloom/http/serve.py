@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import signal
 import socket
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -158,12 +161,32 @@ async def run(
     )
     server = _Server(config, service)
     service.start()
-    if stop is None:
-        await server.serve(sockets=[listener])
-    else:
+    stop = stop or asyncio.Event()
+    with _signals(stop):
         await server.serve_until(stop, listener)
-    await service.close(settings.shutdown_seconds)
+        await service.close(settings.shutdown_seconds)
     return 0
+
+
+@contextmanager
+def _signals(stop: asyncio.Event) -> Iterator[None]:
+    """Let the first signal set `stop`, and a second one end the process at once. Threads of tests have no signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    loop = asyncio.get_running_loop()
+
+    def note(number: int, _: object) -> None:
+        if stop.is_set():
+            os._exit(128 + number)
+        loop.call_soon_threadsafe(stop.set)
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class _Server(uvicorn.Server):
@@ -174,7 +197,7 @@ class _Server(uvicorn.Server):
         self._service = service
 
     async def serve_until(self, stop: asyncio.Event, listener: socket.socket) -> None:
-        """Serve without handlers of signals."""
+        """Serve until `stop` is set. uvicorn's own handlers would end the process before the engine is closed."""
         serving = asyncio.create_task(self._serve([listener]))
         await stop.wait()
         self.should_exit = True
