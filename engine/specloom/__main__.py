@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import sys
 
-from specloom.core.garbage_collection import collect_seldom
+from specloom.core.garbage_collection import collect_seldom, leave
 
 
 def main() -> int:
     """Run the command that the process was started with; the exit code."""
     collect_seldom()
-    arguments = sys.argv[1:]
+    try:
+        return _run(sys.argv[1:])
+    finally:
+        leave()
+
+
+def _run(arguments: list[str]) -> int:
     if arguments == ["serve"]:
         from specloom.server.start import ServeOptions, run
 

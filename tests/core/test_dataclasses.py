@@ -6,23 +6,24 @@ import ast
 import copy
 import dataclasses
 import pickle
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import field
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 import pytest
 
-from specloom.core import dataclass
+from specloom.core import dataclass, field, replace
 
 ENGINE = Path(__file__).parents[2] / "engine" / "specloom"
 T = TypeVar("T")
 Decorate = Callable[..., Callable[[type], Any]]
 
 
-def _declare(decorate: Decorate) -> dict[str, Any]:
-    """The same classes, by one decorator or the other."""
+def _declare(decorate: Decorate, field: Any) -> dict[str, Any]:
+    """The same classes, by one decorator or the other, and one way to say what a field is or the other."""
 
     @decorate(frozen=True, slots=True)
     class Base:
@@ -78,7 +79,10 @@ def _declare(decorate: Decorate) -> dict[str, Any]:
     return {name: one for name, one in locals().items() if isinstance(one, type)}
 
 
-OURS, THEIRS = _declare(dataclass), _declare(dataclasses.dataclass)
+OURS, THEIRS = _declare(dataclass, field), _declare(dataclasses.dataclass, dataclasses.field)
+EITHER = pytest.mark.parametrize(
+    "made", [OURS, _declare(dataclass, dataclasses.field)], ids=["fields of ours", "fields of the library"]
+)
 
 INSTANCES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "defaults": lambda made: made["Base"]("a"),
@@ -93,13 +97,14 @@ INSTANCES: dict[str, Callable[[dict[str, Any]], Any]] = {
 }
 
 
+@EITHER
 @pytest.mark.parametrize("make", INSTANCES.values(), ids=INSTANCES.keys())
 def test_an_instance_is_shown_compared_and_taken_apart_as_one_of_the_standard_library(
-    make: Callable[[dict[str, Any]], Any],
+    make: Callable[[dict[str, Any]], Any], made: dict[str, Any]
 ) -> None:
-    ours, theirs = make(OURS), make(THEIRS)
+    ours, theirs = make(made), make(THEIRS)
 
-    assert _facts(make, OURS) == _facts(make, THEIRS)
+    assert _facts(make, made) == _facts(make, THEIRS)
     assert type(ours).__slots__ == type(theirs).__slots__ if hasattr(theirs, "__slots__") else hasattr(ours, "__dict__")
     assert type(ours).__match_args__ == type(theirs).__match_args__
 
@@ -138,12 +143,15 @@ WRONG: dict[str, Callable[[dict[str, Any]], Any]] = {
 }
 
 
+@EITHER
 @pytest.mark.parametrize("do", WRONG.values(), ids=WRONG.keys())
-def test_what_the_standard_library_refuses_is_refused_in_its_words(do: Callable[[dict[str, Any]], Any]) -> None:
+def test_what_the_standard_library_refuses_is_refused_in_its_words(
+    do: Callable[[dict[str, Any]], Any], made: dict[str, Any]
+) -> None:
     with pytest.raises((TypeError, AttributeError)) as theirs:
         do(THEIRS)
     with pytest.raises((TypeError, AttributeError)) as ours:
-        do(OURS)
+        do(made)
 
     assert (ours.type, str(ours.value)) == (theirs.type, str(theirs.value))
 
@@ -167,14 +175,50 @@ def test_each_instance_has_a_list_of_its_own() -> None:
     assert other.parts == []
 
 
-def test_replace_checks_and_keeps_what_is_not_named() -> None:
-    wider = OURS["Wider"]("a", colour="red", secret="s")
+@EITHER
+@pytest.mark.parametrize("change", [replace, dataclasses.replace], ids=["ours", "theirs"])
+def test_replace_checks_and_keeps_what_is_not_named(change: Callable[..., Any], made: dict[str, Any]) -> None:
+    wider = made["Wider"]("a", colour="red", secret="s")
 
-    changed = dataclasses.replace(wider, colour="blue")
+    changed = change(wider, colour="blue")
 
     assert (changed.name, changed.colour, changed.secret) == ("a", "blue", "s")
-    with pytest.raises(ValueError, match="init=False"):
-        dataclasses.replace(OURS["Counter"](), limit=5)
+    assert change(made["Counter"](), count=5).count == 6
+    with pytest.raises(ValueError, match="limit is declared with init=False"):
+        change(made["Counter"](), limit=5)
+    with pytest.raises(TypeError, match="shape"):
+        change(wider, shape="round")
+
+
+def test_replace_takes_an_instance_of_the_standard_library() -> None:
+    assert replace(THEIRS["Base"]("a"), name="b") == THEIRS["Base"]("b")
+
+
+def test_a_field_has_a_default_or_makes_one() -> None:
+    with pytest.raises(ValueError, match="both default and default_factory"):
+        field(default=1, default_factory=list)
+
+
+def test_the_standard_library_is_not_imported_to_make_compare_and_change_an_instance() -> None:
+    code = """if True:
+        import sys
+        from specloom.core import dataclass, field, replace
+
+        @dataclass(frozen=True, slots=True)
+        class Point:
+            x: int
+            y: list = field(default_factory=list, compare=False)
+
+        one = Point(1)
+        assert one == Point(1, [2]) and hash(one) == hash(Point(1)) and replace(one, x=2) != one
+        print("dataclasses" in sys.modules)
+        assert repr(one) == "Point(x=1, y=[])"
+        print("dataclasses" in sys.modules)
+    """
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+
+    assert done.stdout.split() == ["False", "True"]
 
 
 @dataclass(frozen=True, slots=True)

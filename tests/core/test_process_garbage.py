@@ -64,3 +64,17 @@ def test_only_a_process_of_the_project_changes_how_it_collects(code: str, seldom
     done = subprocess.run([sys.executable, "-c", tell], capture_output=True, timeout=60, check=False)
 
     assert done.stderr.decode().endswith(str(garbage_collection.YOUNG if seldom else gc.get_threshold()[0]))
+
+
+def test_a_command_leaves_what_it_has_to_the_system() -> None:
+    code = "import sys; sys.argv = ['specloom', '--version']; import gc, specloom.__main__ as one; one.main();"
+
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code} print(gc.isenabled(), gc.get_count()[0] < 100, gc.get_freeze_count() > 1000)"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+
+    assert done.stdout.splitlines()[-1] == "False True True"

@@ -11,6 +11,7 @@ from specloom.compiler import make_image
 from specloom.core import cache_folder
 from specloom.model import KINDS, Image, ImageError, load_model
 from specloom.model import image as image_module
+from specloom.server import served
 from specloom.server.served import find_digest, load_served, model_path
 from tests.support.demo_specs import weave_demo, write_demo
 
@@ -180,3 +181,29 @@ def test_what_was_loaded_of_an_image_is_not_kept_in_memory_a_second_time(path: P
     (at,) = (number for number, line in enumerate(lines) if line.endswith(str(path)))
     resident = next(line for line in lines[at:] if line.startswith("Rss:"))
     assert resident.split()[1] == "0"
+
+
+def test_a_command_looks_once_at_the_files_that_it_opens_and_works_on(
+    environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load_served(environ)
+    looks: list[str] = []
+    look = served.stamp_everything
+    monkeypatch.setattr(served, "stamp_everything", lambda given: looks.append("") or look(given))
+
+    served.open_tables(environ)
+    load_served(environ)
+    assert len(looks) == 1
+
+    load_served(environ)
+    assert len(looks) == 2
+
+    served.open_tables(environ)
+    served.forget_opened()
+    load_served(environ)
+    assert len(looks) == 4
+
+    served.open_tables(environ)
+    monkeypatch.setattr(served, "UNCHANGED", -1.0)
+    load_served(environ)
+    assert len(looks) == 6

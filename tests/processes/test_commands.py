@@ -50,8 +50,26 @@ HEAVY = {"argparse", "asyncio", "dataclasses", "pathlib", "ssl", "typing", "yaml
     [
         (["--version"], "specs ", HEAVY),
         (["--help"], "explain  ", HEAVY),
-        (["list", "tools"], "web_search", {"asyncio", "jmespath", "specloom.model.model", "ssl", "yaml"}),
-        (["explain", "web_search", "query=otters"], "cache: ", {"asyncio", "specloom.compiler.symbols", "ssl", "yaml"}),
+        (
+            ["list", "tools"],
+            "web_search",
+            {"asyncio", "dataclasses", "inspect", "jmespath", "lzma", "specloom.model.model", "ssl", "yaml"},
+        ),
+        (
+            ["explain", "web_search", "query=otters"],
+            "cache: ",
+            {
+                "asyncio",
+                "dataclasses",
+                "html",
+                "lzma",
+                "random",
+                "specloom.compiler.symbols",
+                "specloom.language.decoders.formats",
+                "ssl",
+                "yaml",
+            },
+        ),
     ],
     ids=["version", "help", "list", "explain"],
 )

@@ -6,7 +6,6 @@ It sends nothing: the same generators run as in a real call, and every request i
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from specloom.core import (
@@ -17,6 +16,7 @@ from specloom.core import (
     cut,
     dataclass,
     printable,
+    replace,
     request_lines,
     request_to_json,
     secrets_in,

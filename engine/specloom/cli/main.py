@@ -65,7 +65,7 @@ def _run(words: list[str]) -> int:
     import io
 
     from specloom.core import SafeStream
-    from specloom.server import open_tables
+    from specloom.server import forget_opened, open_tables
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -80,7 +80,10 @@ def _run(words: list[str]) -> int:
             options = parse(words)
         except SystemExit as stop:  # argparse has said what is wrong
             return stop.code if isinstance(stop.code, int) else USAGE
-        return _carry_out(options)
+        try:
+            return _carry_out(options)
+        finally:
+            forget_opened()
 
 
 def _carry_out(options: Namespace) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import os
 import sys
@@ -35,7 +36,7 @@ def make_parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
     """
     commands = dict(load_table(__file__, "commands.yaml"))
     shared = commands.pop("shared")
-    parser = _Parser(prog="specloom", allow_abbrev=False)
+    parser = _Parser(prog="specloom", allow_abbrev=False, formatter_class=_Formatter)
     parser.commands = commands
     parser.add_argument("--version", action=_Version)
     _add_commands(parser, "COMMAND", commands, shared, words)
@@ -48,15 +49,18 @@ def _add_commands(
     inner = parser.add_subparsers(
         metavar=metavar, required=True, dest=metavar.lower(), parser_class=argparse.ArgumentParser
     )
+    asked = words[0] if words else None
     for name, command in commands.items():
-        if words is not None and [name] != list(words[:1]):
+        if asked in commands and name != asked:
+            continue
+        if words is not None and name != asked:
             inner.add_parser(name, help=command["help"], add_help=False)
             continue
-        texts: dict[str, Any] = {}
+        texts: dict[str, Any] = {"formatter_class": _Formatter}
         if "example" in command:
             texts["description"] = f"{command['help'][0].upper()}{command['help'][1:]}."
             texts["epilog"] = f"example:\n  {command['example']}"
-            texts["formatter_class"] = argparse.RawDescriptionHelpFormatter
+            texts["formatter_class"] = _RawFormatter
         one = inner.add_parser(name, help=command["help"], allow_abbrev=False, **texts)
         if "example" in command:
             one.set_defaults(parser=one)
@@ -112,6 +116,23 @@ def _share(text: str) -> float:
     if not 0 <= share <= 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a share; write a number from 0 to 1, such as 0.9")
     return share
+
+
+class _Formatter(argparse.HelpFormatter):
+    """As wide as the library makes it, which finds that out with a module that imports three compressors."""
+
+    def __init__(self, prog: str) -> None:
+        width = 0
+        with contextlib.suppress(ValueError):
+            width = int(os.environ.get("COLUMNS", ""))
+        if width <= 0:
+            with contextlib.suppress(AttributeError, ValueError, OSError):
+                width = os.get_terminal_size(sys.__stdout__.fileno()).columns  # type: ignore[union-attr]
+        super().__init__(prog, width=(width if width > 0 else 80) - 2)
+
+
+class _RawFormatter(_Formatter, argparse.RawDescriptionHelpFormatter):
+    """The same, with texts as they are."""
 
 
 class _Parser(argparse.ArgumentParser):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .backplane import (
         MOST_PAYLOAD, MOST_STARTS, Backplane, BackplaneError, Bus, Counters, Lease, Leases, SharedCache,
     )
-    from .dataclasses import dataclass
+    from .dataclasses import dataclass, field, replace
     from .dates import FORMATS, from_epoch, is_day, to_timestamp
     from .diagnostics import (
         CODES, Diagnostic, Place, Report, TooManyProblemsError, count_errors, did_you_mean, find_nearest, render,
@@ -47,7 +47,7 @@ __getattr__ = exports(
     __name__,
     {
         "backplane": "MOST_PAYLOAD MOST_STARTS Backplane BackplaneError Bus Counters Lease Leases SharedCache",
-        "dataclasses": "dataclass",
+        "dataclasses": "dataclass field replace",
         "dates": "FORMATS from_epoch is_day to_timestamp",
         "diagnostics": (
             "CODES Diagnostic Place Report TooManyProblemsError count_errors did_you_mean find_nearest render"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from types import MappingProxyType
 from typing import Final
 
@@ -41,26 +42,31 @@ _TIME = r"(?P<hour>[0-9]{2}):(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2})(?:[.,]
 _ZONE = r"(?P<zone>[A-Za-z]{1,3}|[+-][0-9]{2}(?::?[0-9]{2})?)"
 _WEEKDAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6}"
 
-_ABSOLUTE: Final = tuple(
-    re.compile(pattern, re.ASCII | re.IGNORECASE)
-    for pattern in (
-        # RFC 3339, the same without a zone, with a blank for the T, and the bare day
-        rf"{_YEAR}-(?P<number>[0-9]{{2}})-(?P<day>[0-9]{{2}})(?:[T ]{_TIME}(?: ?{_ZONE})?)?",
-        # RFC 1123, its weekday left out or not
-        rf"(?:{_WEEKDAY},? )?{_DAY} {_MONTH} {_YEAR}(?: {_TIME}(?: {_ZONE})?)?",
-        # Mon Jan 05 10:00:00 +0000 2026
-        rf"{_WEEKDAY} {_MONTH} {_DAY} {_TIME} {_ZONE} {_YEAR}",
-        rf"{_MONTH} {_DAY},? {_YEAR}",
-        rf"{_YEAR} {_MONTH} {_DAY}",
-        # Month before day with slashes, day before month with dots: each is the only reading its writers use
-        rf"(?P<number>[0-9]{{2}})/(?P<day>[0-9]{{2}})/{_YEAR}",
-        rf"(?P<day>[0-9]{{2}})\.(?P<number>[0-9]{{2}})\.{_YEAR}",
-        rf"{_YEAR}/(?P<number>[0-9]{{2}})/(?P<day>[0-9]{{2}})(?: {_TIME})?",
-        # 20240515 and 20190101001500; other runs of digits are numbers, not dates
-        r"(?P<year>[12][0-9]{3})(?P<number>[0-9]{2})(?P<day>[0-9]{2})"
-        r"(?:(?P<hour>[0-9]{2})(?P<minute>[0-9]{2})(?P<second>[0-9]{2}))?",
-    )
+_ABSOLUTE: Final = (
+    # RFC 3339, the same without a zone, with a blank for the T, and the bare day
+    rf"{_YEAR}-(?P<number>[0-9]{{2}})-(?P<day>[0-9]{{2}})(?:[T ]{_TIME}(?: ?{_ZONE})?)?",
+    # RFC 1123, its weekday left out or not
+    rf"(?:{_WEEKDAY},? )?{_DAY} {_MONTH} {_YEAR}(?: {_TIME}(?: {_ZONE})?)?",
+    # Mon Jan 05 10:00:00 +0000 2026
+    rf"{_WEEKDAY} {_MONTH} {_DAY} {_TIME} {_ZONE} {_YEAR}",
+    rf"{_MONTH} {_DAY},? {_YEAR}",
+    rf"{_YEAR} {_MONTH} {_DAY}",
+    # Month before day with slashes, day before month with dots: each is the only reading its writers use
+    rf"(?P<number>[0-9]{{2}})/(?P<day>[0-9]{{2}})/{_YEAR}",
+    rf"(?P<day>[0-9]{{2}})\.(?P<number>[0-9]{{2}})\.{_YEAR}",
+    rf"{_YEAR}/(?P<number>[0-9]{{2}})/(?P<day>[0-9]{{2}})(?: {_TIME})?",
+    # 20240515 and 20190101001500; other runs of digits are numbers, not dates
+    r"(?P<year>[12][0-9]{3})(?P<number>[0-9]{2})(?P<day>[0-9]{2})"
+    r"(?:(?P<hour>[0-9]{2})(?P<minute>[0-9]{2})(?P<second>[0-9]{2}))?",
 )
+
+
+@cache
+def _absolute() -> tuple[re.Pattern[str], ...]:
+    """The forms of dates, compiled when there is the first that is not plain."""
+    return tuple(re.compile(pattern, re.ASCII | re.IGNORECASE) for pattern in _ABSOLUTE)
+
+
 _AGO: Final = re.compile(r"([0-9]{1,9}) ?([a-z]+?)s? ago", re.ASCII | re.IGNORECASE)
 _SHORT_AGO: Final = re.compile(r"([0-9]{1,9})(mo|[smhdwy])", re.ASCII)
 
@@ -118,7 +124,7 @@ def _to_text(value: object) -> str:
 
 
 def _find_absolute(text: str) -> datetime | None:
-    for pattern in _ABSOLUTE:
+    for pattern in _absolute():
         if match := pattern.fullmatch(text):
             part = {name: value for name, value in match.groupdict().items() if value is not None}
             month = int(part["number"]) if "number" in part else _find_month(part["month"])

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from functools import lru_cache
 
-from .dataclasses import dataclass
+from .dataclasses import dataclass, field
 from .tables import LateTable
 
 

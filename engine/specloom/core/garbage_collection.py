@@ -33,3 +33,12 @@ def keep(load: Callable[[], T]) -> T:
         if was_on:
             gc.enable()
     return loaded
+
+
+def leave() -> None:
+    """This process is about to end: what it has is left to the system.
+
+    The interpreter would look at every object for cycles twice, which takes a short command an eighth of its time.
+    """
+    gc.disable()
+    gc.freeze()

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field, replace
 from typing import Any
 
-from .dataclasses import dataclass
+from .dataclasses import dataclass, field, replace
 from .faults import Fault
 from .secrets import Secret, redact, redact_body
 

@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus
 
@@ -316,26 +316,36 @@ _NAMED = (
     r"api[_-]?key|apikey|access[_-]?token|refresh[_-]?token|id[_-]?token|consumer[_-]?secret|client[_-]?secret"
     r"|x-api-key|x-subscription-token|authorization|token|secret|password|passwd|pwd|key|signature|sig"
 )
-_FORMS = (
-    # name=value and "name": "value", in addresses, headers and JSON; what names it stays
-    (
-        re.compile(rf"(?i)(?<![\w-])((?:{_NAMED})[\"']?\s*[=:]\s*[\"']?(?:bearer\s+|basic\s+)?)[^\s\"'&,;}}<>]+"),
-        rf"\1{MASK}",
-    ),
-    (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{8,}"), rf"\1 {MASK}"),
-    # user:password@ in an address
-    (re.compile(r"(?i)(\b[a-z][a-z0-9+.-]{0,40}://)[^\s/@:]*:[^\s/@]*@"), rf"\1{MASK}@"),
-    # A key of 32 bytes in hexadecimal digits, which digests look like as well
-    (re.compile(r"(?<![0-9A-Fa-f])[0-9A-Fa-f]{64}(?![0-9A-Fa-f])"), MASK),
-)
+
+
+@cache
+def _forms_of_keys() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """What looks like a secret, each with what stands in its place; compiled when a text is first masked."""
+    return (
+        # name=value and "name": "value", in addresses, headers and JSON; what names it stays
+        (
+            re.compile(rf"(?i)(?<![\w-])((?:{_NAMED})[\"']?\s*[=:]\s*[\"']?(?:bearer\s+|basic\s+)?)[^\s\"'&,;}}<>]+"),
+            rf"\1{MASK}",
+        ),
+        (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{8,}"), rf"\1 {MASK}"),
+        # user:password@ in an address
+        (re.compile(r"(?i)(\b[a-z][a-z0-9+.-]{0,40}://)[^\s/@:]*:[^\s/@]*@"), rf"\1{MASK}@"),
+        # A key of 32 bytes in hexadecimal digits, which digests look like as well
+        (re.compile(r"(?<![0-9A-Fa-f])[0-9A-Fa-f]{64}(?![0-9A-Fa-f])"), MASK),
+        (_issued(), MASK),
+    )
+
+
 # Forms that issuers of keys document, known by how they begin; then JSON web tokens and private keys
-_ISSUED = re.compile(
-    r"AIza[\w-]{30,}|\bsk-[\w-]{16,}|\bBSA[\w-]{20,}|\bslk_[a-z0-9]{10}_[\w-]{20,}"
-    r"|\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,})"
-    r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bxox[abeoprs]-[\w-]{10,}|\b[rsp]k_(?:live|test)_\w{10,}"
-    r"|\b(?:hf|npm)_[A-Za-z0-9]{20,}|\beyJ[\w-]{8,4000}+\.[\w-]{8,}(?:\.[\w-]*)?"
-    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
-)
+@cache
+def _issued() -> re.Pattern[str]:
+    return re.compile(
+        r"AIza[\w-]{30,}|\bsk-[\w-]{16,}|\bBSA[\w-]{20,}|\bslk_[a-z0-9]{10}_[\w-]{20,}"
+        r"|\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,})"
+        r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bxox[abeoprs]-[\w-]{10,}|\b[rsp]k_(?:live|test)_\w{10,}"
+        r"|\b(?:hf|npm)_[A-Za-z0-9]{20,}|\beyJ[\w-]{8,4000}+\.[\w-]{8,}(?:\.[\w-]*)?"
+        r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
+    )
 
 
 _TOO_SHORT = re.compile(r"[\w./-]{0,14}")
@@ -349,14 +359,14 @@ def mask(text: str) -> str:
         return text
     # Cut late, so that a secret does not hide by standing half behind the cut.
     text = text[: 4 * MOST_CHARACTERS]
-    for form, instead in (*_FORMS, (_ISSUED, MASK)):
+    for form, instead in _forms_of_keys():
         text = form.sub(instead, text)
     return text[:MOST_CHARACTERS]
 
 
 def looks_issued(text: str) -> bool:
     """Whether the text holds a key of a form that an issuer documents, so that it is hardly made up."""
-    return _ISSUED.search(text) is not None
+    return _issued().search(text) is not None
 
 
 def looks_secret(name: str, text: str) -> bool:

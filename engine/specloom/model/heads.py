@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
 from typing import Any, TypeVar
 
-from specloom.core import dataclass
+from specloom.core import dataclass, field
 
 from .values import Setting
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from types import MappingProxyType
 
-from specloom.core import PageTemplate, Place, dataclass
+from specloom.core import PageTemplate, Place, dataclass, field
 from specloom.language import RecordType
 from specloom.plugins import OBSERVERS, CollectionSpec, registered
 

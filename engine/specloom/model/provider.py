@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from specloom.core import PageTemplate, Place, Policy, Rate, dataclass
+from specloom.core import PageTemplate, Place, Policy, Rate, dataclass, field
 from specloom.language import ANY, MAX_CAPTURED, RecordType, Shape
 
 from .values import Field, Pair, Setting, Value

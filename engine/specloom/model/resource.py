@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import field
 from functools import cached_property
 from urllib.parse import quote, unquote
 
-from specloom.core import Place, dataclass
+from specloom.core import Place, dataclass, field
 
 from .tool import AnswerKey
 from .values import Pair, Value

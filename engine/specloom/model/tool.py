@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from specloom.core import Place, dataclass
+from specloom.core import Place, dataclass, field
 from specloom.language import RecordType, Shape
 
 from .answer_text import AnswerPart

@@ -10,12 +10,11 @@ import asyncio
 import re
 import time
 import zlib
-from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 from urllib.parse import quote, urljoin
 
 from specloom import __version__
-from specloom.core import MASK, Fault, Policy, Request, Response, Secret, dataclass, holds_secret, redact
+from specloom.core import MASK, Fault, Policy, Request, Response, Secret, dataclass, holds_secret, redact, replace
 
 from .connections import Dialer, Resolver, count_room, resolve_name
 from .guard import ParsedUrl, check_url, host_matches

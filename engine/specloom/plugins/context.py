@@ -8,10 +8,9 @@ through it.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import field
 from typing import Any, Protocol
 
-from specloom.core import Answer, Fault, Request, Response, dataclass
+from specloom.core import Answer, Fault, Request, Response, dataclass, field
 
 from .collections import Collection
 from .reading import WholeText

@@ -7,8 +7,6 @@ Whatever has a default need not be given.
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
 import types
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
@@ -25,7 +23,7 @@ from typing import (
     overload,
 )
 
-from specloom.core import dataclass
+from specloom.core import dataclass, field
 
 JsonObject = Mapping[str, Any]
 """An object whose fields are not declared."""
@@ -38,14 +36,18 @@ _SCALARS: Mapping[Any, str] = {str: "string", int: "integer", float: "number", b
 _LISTS = (list, tuple, Sequence)
 
 
-def key(name: str, *, default: Any = dataclasses.MISSING) -> Any:
-    """A field that is told under a name that the rule does not make."""
-    return dataclasses.field(default=default, metadata={"key": name})
+def key(name: str, *, default: Any = ...) -> Any:
+    """A field that is told under a name that the rule does not make; without a default it has to be given."""
+    return field(**_default(default), metadata={"key": name})
 
 
-def inline(*, default: Any = dataclasses.MISSING) -> Any:
-    """A field whose own fields are told in its place."""
-    return dataclasses.field(default=default, metadata={"inline": True})
+def inline(*, default: Any = ...) -> Any:
+    """A field whose own fields are told in its place; without a default it has to be given."""
+    return field(**_default(default), metadata={"inline": True})
+
+
+def _default(value: Any) -> dict[str, Any]:
+    return {} if value is ... else {"default": value}
 
 
 @overload
@@ -56,7 +58,7 @@ def record(class_: type[T], /) -> type[T]: ...
 def record(*, naming: Naming) -> Callable[[type[T]], type[T]]: ...
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(dataclasses.field, key, inline))
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field, key, inline))
 def record(class_: type[T] | None = None, /, *, naming: Naming = "camel") -> Any:
     """Make a class a frozen record; with the naming `same`, its fields are told under their own names."""
 
@@ -93,6 +95,8 @@ def is_record(type_: Any) -> bool:
 
 @cache
 def _fields(class_: Any) -> tuple[_Field, ...]:
+    import dataclasses
+
     hints = get_type_hints(class_)
     naming = getattr(class_, _NAMING)
     found = []
@@ -215,6 +219,8 @@ def signature_of(function: Callable[..., Awaitable[Any]]) -> dict[str, Any]:
     is null takes its default.
     """
     hints = get_type_hints(function)
+    import inspect
+
     _, *taken = inspect.signature(function).parameters.values()
     class_ = hints[taken[0].name] if len(taken) == 1 else None
     if is_record(class_):

@@ -6,14 +6,13 @@ A package announces itself under the entry-point group `specloom.plugins.registr
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import field, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from specloom.core import Fault, dataclass
+from specloom.core import Fault, dataclass, field, replace
 
 from .collections import CollectionNeed, Collections
 from .context import Context

@@ -7,10 +7,9 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import field, replace
 from typing import Any, NamedTuple, Protocol
 
-from specloom.core import Fault, Secret, dataclass, did_you_mean, find_nearest, is_day
+from specloom.core import Fault, Secret, dataclass, did_you_mean, field, find_nearest, is_day, replace
 from specloom.language import MAX_CAPTURED, evaluate, truthy
 from specloom.model import BUDGET, Input, Model, Tool
 

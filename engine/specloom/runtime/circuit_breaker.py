@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +21,12 @@ LEASE = 120.0
 """Seconds after which a trial call that never reported back is taken for lost."""
 
 
+def _toss() -> float:
+    import random  # with the digests that seed it
+
+    return random.random()  # noqa: S311 - it only spreads times
+
+
 class Breaker:
     """The breaker of one provider in one family of operations, for one loop; any thread may read `snapshot`."""
 
@@ -33,7 +38,7 @@ class Breaker:
         threshold: int = THRESHOLD,
         reset: float = RESET,
         clock: Callable[[], float] = time.monotonic,
-        chance: Callable[[], float] = random.random,
+        chance: Callable[[], float] = _toss,
     ) -> None:
         self.provider = provider
         self.family = family

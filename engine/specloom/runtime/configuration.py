@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from specloom.core import Secret, dataclass
+from specloom.core import Secret, dataclass, field
 
 if TYPE_CHECKING:
     from specloom.model import Model, Provider, ProviderHead, Setting

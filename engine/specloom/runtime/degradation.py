@@ -6,11 +6,10 @@ Nothing here quotes an upstream: the words are those of the kinds of faults, the
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from specloom.core import KINDS, Answer, Fault, cut_text
+from specloom.core import KINDS, Answer, Fault, cut_text, replace
 from specloom.language import evaluate, truthy
 from specloom.model import NOTICES, Model, Tool
 

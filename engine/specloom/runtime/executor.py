@@ -6,12 +6,11 @@ import functools
 import json
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from specloom.cache import AnswerCache, CacheEntry
-from specloom.core import KINDS, Answer, Fault, Place, dataclass, did_you_mean, dump_clean
+from specloom.core import KINDS, Answer, Fault, Place, dataclass, did_you_mean, dump_clean, replace
 from specloom.core.lazy import LateModule
 from specloom.language import build, evaluate, truthy
 from specloom.model import NOTICES, Model, ObserverHead, Row, Tool, make_setting

@@ -6,10 +6,9 @@ import heapq
 import itertools
 from collections import OrderedDict, deque
 from collections.abc import Sequence
-from dataclasses import field
 from functools import partial
 
-from specloom.core import Fault, dataclass
+from specloom.core import Fault, dataclass, field
 from specloom.plugins import split_owner
 
 RECENT = 1000

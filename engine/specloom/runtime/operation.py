@@ -7,10 +7,9 @@ answers from a file makes a replay: the same code serves in all of them.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from specloom.core import Answer, Fault, Request, Response, Secret, dataclass
+from specloom.core import Answer, Fault, Request, Response, Secret, dataclass, replace
 from specloom.core.lazy import LateModule
 from specloom.language import Unworkable, build, evaluate, truthy
 from specloom.model import Operation, Provider, Row, Step

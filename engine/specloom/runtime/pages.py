@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
-from specloom.core import Answer, Fault, dataclass, fill_template
+from specloom.core import Answer, Fault, dataclass, field, fill_template, replace
 from specloom.core.lazy import LateModule
 from specloom.language import build, evaluate, truthy
 from specloom.model import (

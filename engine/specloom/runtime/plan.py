@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Mapping
-from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from specloom.core import Answer, Fault, dataclass
+from specloom.core import Answer, Fault, dataclass, field
 from specloom.core.lazy import LateModule
 from specloom.language import Moment, RunBindings, evaluate
 from specloom.model import Model, Row, Tool, stages_of

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from specloom.cache import AnswerCache
@@ -17,6 +16,7 @@ from specloom.core import (
     Response,
     Secret,
     dataclass,
+    field,
     redact,
     redact_response,
 )

@@ -6,11 +6,10 @@ import base64
 import json
 import re
 from collections.abc import Callable, Generator, Mapping, MutableMapping
-from dataclasses import field, replace
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit
 
-from specloom.core import Fault, Header, Request, Response, Secret, dataclass
+from specloom.core import Fault, Header, Request, Response, Secret, dataclass, field, replace
 from specloom.language import Layer, Moment, RunBindings, Unworkable, as_list, evaluate, truthy
 from specloom.model import Operation, Paging, Provider, Row, Step, Value
 

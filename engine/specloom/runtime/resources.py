@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from typing import Any
 
-from specloom.core import dataclass, from_epoch, mask
+from specloom.core import dataclass, field, from_epoch, mask
 from specloom.language import Moment, RunBindings, build, evaluate
 from specloom.model import (
     BreakerRow,

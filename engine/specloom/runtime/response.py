@@ -6,11 +6,11 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
-from specloom.core import KINDS, Fault, Response, clean
-from specloom.language import MISSING, Bindings, Layer, Unworkable, decode, evaluate, how_many, truthy
+from specloom import language
+from specloom.core import KINDS, Fault, Response, clean, replace
+from specloom.language import MISSING, Bindings, Layer, Unworkable, evaluate, how_many, truthy
 from specloom.model import NULL_KEPT, ErrorRule, Field, Operation, Provider, ResponseMapping, Row, Step, Value
 
 from .request import OperationContext
@@ -35,7 +35,7 @@ def read_response(provider: Provider, step: Step, response: Response, context: O
     refused: Fault | None = None
     document: Any = None
     try:
-        document = decode(step.reading.decoder, response, step.reading.options)
+        document = language.decode(step.reading.decoder, response, step.reading.options)
     except Fault as fault:
         refused = fault
     _raise_for(provider, response, document if step.reading.decoder == "json" else _json_or_none(response), context)

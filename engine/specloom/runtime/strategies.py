@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping
-from dataclasses import field
 from typing import Any
 
-from specloom.core import KINDS, Answer, Fault, all_failed, dataclass
+from specloom.core import KINDS, Answer, Fault, all_failed, dataclass, field
 from specloom.language import Bindings, Layer, build, evaluate, how_many, truthy
 from specloom.model import HINTS, Access, Again, AnswerKey, Model, Pair, Part, Row, Strategy, Tool, Value, questions
 from specloom.plugins import HOOKS, NOT_MEMBER, PROCEDURES, REASONS, Collection, Context, Item, find_refusal, is_member

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         NoChannel,
         ProtocolError,
     )
-    from .served import find_digest, load_heads, load_served, open_tables, version_line
+    from .served import find_digest, forget_opened, load_heads, load_served, open_tables, version_line
     from .tool_search import CALL_TOOL, FIND_TOOL
     from .start import (
         ServeOptions,
@@ -52,7 +52,7 @@ __getattr__ = exports(
             "Backend Catalogue NoChannel ProtocolError"
         ),
         "catalogue": "CATALOGUES OUTPUT_SCHEMAS Selection make_catalogue",
-        "served": "find_digest load_heads load_served open_tables version_line",
+        "served": "find_digest forget_opened load_heads load_served open_tables version_line",
         "tool_search": "CALL_TOOL FIND_TOOL",
         "start": (
             "ServeOptions default_selection load_catalogue make_backends make_executor make_presenter "

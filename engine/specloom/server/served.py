@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 
 from specloom import __version__
 from specloom.core import cache_folder, make_own_folder, shipped_folder, spec_layers
@@ -41,10 +42,13 @@ class Served:
 
 def load_served(environ: Mapping[str, str]) -> Served:
     """The model of the layers of an environment."""
-    stamp = stamp_everything(environ)
-    model = open_model(environ, stamp)
-    if model is not None:
-        return Served(model)
+    from specloom.model import load_model
+
+    image = _take_opened(environ)
+    stamp = "" if image is not None else stamp_everything(environ)
+    image = image or open_image(environ, stamp)
+    if image is not None:
+        return Served(load_model(image))
     from specloom.compiler import weave_served
     from specloom.specs import layer_roots
 
@@ -63,7 +67,7 @@ def load_heads(environ: Mapping[str, str]) -> tuple[Heads, list[Diagnostic]]:
     """What is known of every spec before any is loaded, and the errors of what is left out."""
     from specloom.model import HEADS
 
-    image = open_image(environ, stamp_everything(environ))
+    image = _take_opened(environ) or open_image(environ, stamp_everything(environ))
     if image is not None:
         heads: Heads = image.load(HEADS)
         return heads, []
@@ -106,14 +110,38 @@ def model_path(environ: Mapping[str, str]) -> str:
     return os.path.join(cache_folder(environ), f"model-{crc32(layers.encode()):08x}.image")
 
 
+_opened: list[tuple[float, str, Image]] = []
+"""The image that a command has opened, when and for which layers, until what it works on is loaded from it."""
+UNCHANGED = 1.0
+"""Seconds in which a command takes files that it has found unchanged to be so still."""
+
+
 def open_tables(environ: Mapping[str, str]) -> None:
-    """Let the tables of the engine come from the image, if there is one that may be used."""
+    """Let the tables of the engine come from the image, if there is one that may be used.
+
+    It is kept for what the command loads next, which then need not look at every file again.
+    """
     from specloom.core import keep_tables
     from specloom.model import TABLES
 
     image = open_image(environ, stamp_everything(environ))
     if image is not None:
         keep_tables(lambda name: image.load(TABLES, name))
+        _opened[:] = [(time.monotonic(), model_path(environ), image)]
+
+
+def _take_opened(environ: Mapping[str, str]) -> Image | None:
+    """The image that was just opened for these layers; once, because who asks again may have changed something."""
+    opened, _opened[:] = _opened[:], []
+    return next(
+        (image for at, path, image in opened if time.monotonic() - at < UNCHANGED and path == model_path(environ)),
+        None,
+    )
+
+
+def forget_opened() -> None:
+    """A command has ended; the next one looks for itself."""
+    _opened.clear()
 
 
 def open_model(environ: Mapping[str, str], stamp: str) -> Model | None:

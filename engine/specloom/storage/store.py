@@ -7,11 +7,10 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from specloom.core import KEY_BYTES, Fault, parse_duration
+from specloom.core import KEY_BYTES, Fault, parse_duration, replace
 from specloom.plugins import (
     CONSENTS,
     NOTHING,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
-from specloom.core import Response, dataclass
+from specloom.core import Response, dataclass, field
 
 from .formats import parse_csv, parse_html, parse_json, parse_text, parse_tsv, parse_xml
 from .jsonstat import OBSERVATION, read_jsonstat, to_item

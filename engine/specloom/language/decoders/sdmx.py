@@ -6,12 +6,11 @@ A message holds numbers and, apart from them, a structure; every number of a key
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from math import inf
 from types import MappingProxyType
 from typing import Any, Final
 
-from specloom.core import Fault, Response, dataclass
+from specloom.core import Fault, Response, dataclass, field
 
 from .formats import to_excerpt, unreadable
 from .jsonstat import (
