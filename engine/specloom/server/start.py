@@ -96,8 +96,12 @@ def run(options: ServeOptions) -> int:
 def make_backends(
     environ: Mapping[str, str], catalogue: Catalogue, *, replay: str = "", record: str = "", shared: bool = False
 ) -> Backends:
-    """The engine with a backend for each owner; what is wrong with the settings is told on stderr."""
-    executor = make_executor(environ, replay=replay, record=record, shared=shared)
+    """The engine with a backend for each owner; what is wrong with the settings is told on stderr.
+
+    One that is `shared` keeps the pace of providers with all that run on this machine for the same state.
+    """
+    backplane = open_run_folder(environ) if shared and not replay else None
+    executor = make_executor(environ, replay=replay, record=record, shared=shared, backplane=backplane)
     import functools
     import json
 
@@ -120,6 +124,21 @@ def make_backends(
 
     prompts = LazyMapping(shown, lambda name: read_prompts()[name])
     return Backends(executor, prompts=prompts, tools=catalogue.tool_names, presenter=presenter)
+
+
+def open_run_folder(environ: Mapping[str, str]) -> Backplane:
+    """What the processes of this machine share that serve from the same state: limits, paces, leases, messages."""
+    from pathlib import Path
+
+    from specloom.core import make_own_folder, state_folder
+    from specloom.storage import RUN_FOLDER, open_backplane
+
+    folder = state_folder(environ)
+    try:
+        make_own_folder(folder, environ)
+    except OSError as error:
+        warn(f"{folder} cannot be made: {error.strerror}")
+    return open_backplane(Path(folder) / RUN_FOLDER, warn)
 
 
 def load_catalogue(environ: Mapping[str, str], selection: Selection, *, replay: bool = False) -> Catalogue:

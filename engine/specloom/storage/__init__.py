@@ -10,7 +10,7 @@ from specloom.core.lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .backplane import open_backplane
+    from .backplane import RUN_FOLDER, open_backplane
     from .backplane_local import local_backplane
     from .audit_log import AuditRecord, AuditTrail, audit_key, audit_path, open_audit, verify
     from .consent import add_member, check_space, list_members, remove_member
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __getattr__ = exports(
     __name__,
     {
-        "backplane": "open_backplane",
+        "backplane": "RUN_FOLDER open_backplane",
         "backplane_local": "local_backplane",
         "audit_log": "AuditRecord AuditTrail audit_key audit_path open_audit verify",
         "consent": "add_member check_space list_members remove_member",

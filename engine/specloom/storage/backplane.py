@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 PATIENCE = 0.25
 """Seconds for which a bucket is waited for that somebody else holds."""
 POLL = 0.001
-FOLDER = "run"
+RUN_FOLDER = "run"
 """The folder in that of the state."""
 
 
