@@ -101,7 +101,9 @@ class HttpExchange(Connection):
 
     def publish(self, method: str, params: dict[str, Any] | None, call: LiveCall) -> None:
         if method in CHANGES:
-            self._service.tell_change(self.owner, method, params)
+            # Of nobody nothing is kept, so nothing has changed.
+            if not self.caller.is_nobody:
+                self._service.tell_change(self.owner, method, params)
         else:
             self.send_for(call, to_notification(method, params))
 
@@ -125,7 +127,9 @@ class HttpExchange(Connection):
         self._service.settle(self.owner, message.get("id"), result if isinstance(result, dict) else None)
 
     def _cancel(self, request_id: str | int) -> None:
-        self._service.cancel(self.owner, request_id)
+        # Those who do not say who they are may use the same ids, and have to close their stream instead.
+        if not self.caller.is_nobody:
+            self._service.cancel(self.owner, request_id)
 
 
 async def watch(receive: Receive, exchange: HttpExchange) -> None:

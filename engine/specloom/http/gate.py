@@ -29,6 +29,11 @@ class Caller:
     """The names of the tools that they may use; None for all."""
 
     @property
+    def is_nobody(self) -> bool:
+        """Whether they did not say who they are, so that they cannot be told from others who did not."""
+        return self.identity is not None and self.identity.is_anonymous
+
+    @property
     def key(self) -> tuple[str, bool, frozenset[str] | None]:
         """What two callers share for whom the engine is the same."""
         return self.owner, self.is_operator, self.tools

@@ -69,7 +69,9 @@ class OwnerEngine:
 
     def make_backend(self, caller: Caller) -> Backend:
         """What answers a caller."""
-        return self._backends.make(caller.owner, tools=caller.tools, is_operator=caller.is_operator)
+        return self._backends.make(
+            caller.owner, tools=caller.tools, is_operator=caller.is_operator, remembers=not caller.is_nobody
+        )
 
     async def aclose(self) -> None:
         """Close it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import json
 import time
@@ -138,6 +139,12 @@ class Watch:
             values, problems = read_settings(declared, environ)
             self.problems += problems
             self._watching.append((one, values))
+
+    def over(self, drawers: Collections) -> Watch:
+        """The same observers over other drawers."""
+        other = copy.copy(self)
+        other._drawers = drawers  # noqa: SLF001 - a copy of itself
+        return other
 
     def watching(self, tool: Tool, arguments: Arguments) -> list[tuple[ObserverHead, Mapping[str, Any]]]:
         """Who looks at a call, with what is set for them: those for its session, and those who look at every call."""
@@ -354,6 +361,13 @@ class Executor:
     def sites(self) -> PageIndex:
         """The pages of sites that providers read."""
         return PageIndex(self.model.pages)
+
+    def over(self, drawers: Collections) -> Executor:
+        """The same engine with other drawers, and without artifacts; everything else is shared with this one."""
+        other = copy.copy(self)
+        other.drawers, other.artifacts = drawers, None
+        other._watch = self._watch.over(drawers)  # noqa: SLF001 - a copy of itself
+        return other
 
     def tool(self, name: str) -> Tool:
         """The tool of that name, or a `config` fault."""

@@ -80,6 +80,10 @@ class Presenter:
         self._as_json = as_json
         self._kept: OrderedDict[tuple[str, str, bytes], Presented] = OrderedDict()
 
+    def over(self, executor: Executor) -> Presenter:
+        """The same for the answers of another executor."""
+        return Presenter(executor, as_json=self._as_json)
+
     def present_now(self, name: str, done: Done) -> Presented | None:
         """The answer as it is sent; None where something was cut whose whole has to be kept first."""
         tool = self._executor.model.tools[name]

@@ -169,16 +169,31 @@ class Backends:
         self._tools = frozenset(tools)
         self._presenter = presenter
 
-    def make(self, owner: str, *, tools: Collection[str] | None = None, is_operator: bool = True) -> ExecutorBackend:
-        """What answers an owner, with those of `tools` alone that are served at all."""
+    def make(
+        self, owner: str, *, tools: Collection[str] | None = None, is_operator: bool = True, remembers: bool = True
+    ) -> ExecutorBackend:
+        """What answers an owner, with those of `tools` alone that are served at all.
+
+        Unless it `remembers`, nothing of this owner is kept and nothing kept is found.
+        """
+        executor, presenter = (self.executor, self._presenter) if remembers else self._forgetful
         return ExecutorBackend(
-            self.executor,
+            executor,
             owner=owner,
             prompts=self._prompts,
             tools=self._tools if tools is None else self._tools.intersection(tools),
-            presenter=self._presenter,
+            presenter=presenter,
             is_operator=is_operator,
         )
+
+    @cached_property
+    def _forgetful(self) -> tuple[Executor, Presenter]:
+        """The engine for those of whom nothing is kept, and what presents its answers."""
+        from specloom.storage import NullCollections
+
+        specs = {name: one.spec for name, one in self.executor.model.collections.items()}
+        executor = self.executor.over(NullCollections(specs))
+        return executor, self._presenter.over(executor)
 
     async def aclose(self) -> None:
         """Close the engine, with everything that it started."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .files import FileLock, append_whole, sync_folder, write_whole
     from .hash_chain import ChainedLog, ChainVerdict, RowFormat
     from .keys import load_master_keys
+    from .null_collections import NullCollections
     from .state import Artifacts, StateStores, local_owner
     from .store import StateStore, open_memory, open_store
 
@@ -30,6 +31,7 @@ __getattr__ = exports(
         "files": "FileLock append_whole sync_folder write_whole",
         "hash_chain": "ChainedLog ChainVerdict RowFormat",
         "keys": "load_master_keys",
+        "null_collections": "NullCollections",
         "state": "Artifacts StateStores local_owner",
         "store": "StateStore open_memory open_store",
     },
