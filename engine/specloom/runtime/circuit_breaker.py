@@ -11,6 +11,8 @@ from typing import Any, Literal
 from specloom.core import KINDS, Fault
 
 State = Literal["closed", "open", "half_open"]
+Opened = Callable[[str, str, float, str], None]
+"""Is told the provider, the family, the seconds of the rest, and why."""
 
 THRESHOLD = 5
 RESET = 60.0
@@ -39,6 +41,7 @@ class Breaker:
         reset: float = RESET,
         clock: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = _toss,
+        on_open: Opened | None = None,
     ) -> None:
         self.provider = provider
         self.family = family
@@ -46,6 +49,7 @@ class Breaker:
         self._reset = reset
         self._clock = clock
         self._chance = chance
+        self._on_open = on_open
         self._failures = 0
         self._rests_until: float | None = None
         self._trial_until: float | None = None
@@ -112,6 +116,13 @@ class Breaker:
         # While the trial call is out nobody knows; an answer or a failure is a matter of seconds.
         return 1.0 if trial_until is not None and now < trial_until else 0.0
 
+    def rest(self, seconds: float, reason: str) -> None:
+        """Leave it alone for so long, as another process has found that it should be; a longer rest stays as it is."""
+        until = self._clock() + min(seconds, LONGEST_REST) + self._reset * JITTER * self._chance()
+        if self._rests_until is None or self._rests_until < until:
+            self._rests_until, self._trial_until, self._reason = until, None, reason
+            self._era += 1
+
     def _on_success(self, era: int) -> None:
         if era != self._era:
             return
@@ -146,6 +157,8 @@ class Breaker:
         self._trial_until = None
         self._era += 1
         self._reason = reason
+        if self._on_open is not None:
+            self._on_open(self.provider, self.family, rest, reason)
 
     def _refusal(self, wait: float) -> Fault:
         seconds = max(1, math.ceil(wait))
@@ -161,14 +174,21 @@ class Breakers:
     def __init__(self, **options: Any) -> None:
         """`options` are those of every `Breaker`."""
         self._options = options
+        self.on_open: Opened | None = None
+        """Is told when one opens by what its own calls found."""
         self._breakers: dict[tuple[str, str], Breaker] = {}
 
     def of(self, provider: str, family: str = "") -> Breaker:
         """The breaker of this provider for this family of operations."""
         breaker = self._breakers.get((family, provider))
         if breaker is None:
-            breaker = self._breakers[family, provider] = Breaker(provider, family, **self._options)
+            breaker = Breaker(provider, family, on_open=self._tell, **self._options)
+            self._breakers[family, provider] = breaker
         return breaker
+
+    def _tell(self, provider: str, family: str, seconds: float, reason: str) -> None:
+        if self.on_open is not None:
+            self.on_open(provider, family, seconds, reason)
 
     def resting(self) -> frozenset[str]:
         """The providers of which a breaker would let no call through now."""

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     import asyncio
 
     from specloom.core import Backplane
+
+    from .trips import SharedTrips
 else:
     asyncio = LateModule("asyncio")
 
@@ -298,7 +300,7 @@ class Executor:
         backplane: Backplane | None = None,
         by_tenant: bool = True,
     ) -> None:
-        """With a `backplane` the paces of providers hold over all processes that share it.
+        """With a `backplane` the paces of providers hold over all processes that share it, and breakers open together.
 
         Without `by_tenant` there is one tenant, and its calls are not counted twice.
         """
@@ -355,6 +357,12 @@ class Executor:
             counters=backplane.counters if backplane is not None else None,
         )
         self.flights = Flights()
+        self._trips: SharedTrips | None = None
+        if backplane is not None:
+            from .trips import SharedTrips
+
+            self._trips = SharedTrips(self.breakers, backplane.bus, model.providers)
+            self.closing.append(self._trips.aclose)
         self._prefixes: dict[str, Digest] = {}
 
     @functools.cached_property
@@ -553,6 +561,8 @@ class Executor:
         self, tool: Tool, arguments: Arguments, key: str, owner: str, is_shared: bool, progress: Progress | None
     ) -> Fresh:
         since = self.cache.generation if self.cache is not None else None
+        if self._trips is not None:
+            self._trips.start()
         try:
             async with asyncio.timeout(tool.deadline):
                 outcome = await self._pursue(tool, arguments, owner, is_shared, progress)
