@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from specloom.core import Backplane
+from specloom.core import Backplane, BackplaneError
 from specloom.storage.backplane import open_backplane
 from tests.support.demo_specs import PROVIDER, write_demo
 from tests.support.loopback import Call, Loopback
@@ -112,6 +112,21 @@ async def test_a_process_that_is_killed_at_any_moment_holds_up_nobody(folder: Pa
         began = time.monotonic()
         await plane.counters.take("limit", per=0.001, burst=10)
         assert time.monotonic() - began < 0.2
+    await plane.aclose()
+
+
+async def test_a_process_that_stops_while_it_holds_the_counters_holds_up_others_for_a_moment(folder: Path) -> None:
+    plane = opened(folder)
+    with process(folder, "hold") as child:
+        assert line(child) == "held"
+        began = time.monotonic()
+        with pytest.raises(BackplaneError, match="does not go on"):
+            await plane.counters.take("limit", per=1.0, burst=1)
+        took = time.monotonic() - began
+    child.wait()
+
+    assert 0.2 < took < 2.0
+    assert await plane.counters.take("limit", per=1.0, burst=1) == 0.0
     await plane.aclose()
 
 

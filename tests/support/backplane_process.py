@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import sys
 import time
 from pathlib import Path
@@ -31,6 +32,12 @@ async def main(folder: str, action: str, *words: str) -> None:
         while True:
             await plane.counters.take("limit", per=0.001, burst=10)
             await plane.counters.add("sum", 1, until=time.time() + 3600)
+    elif action == "hold":
+        # As a process does that is stopped at the worst moment.
+        with (Path(folder) / "numbers.1").open("r+b") as file:
+            fcntl.lockf(file, fcntl.LOCK_EX)
+            say("held")
+            await asyncio.Event().wait()
     elif action == "lease":
         say((await plane.leases.acquire("flight", float(words[0]))) is not None)
         await asyncio.Event().wait()

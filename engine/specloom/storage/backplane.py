@@ -36,14 +36,21 @@ RUN_FOLDER = "run"
 
 def open_backplane(folder: Path, warn: Callable[[str], None], *, clock: Callable[[], float] = time.time) -> Backplane:
     """What the processes share that name this folder; where a system cannot, each has its own, and `warn` is told."""
-    try:
-        make_folder(folder, tighten=True)
-        counters, leases = SharedCounters(folder, clock), SharedLeases(folder, clock)
-        return Backplane(counters, leases, SharedBus(folder))
-    except BackplaneError as error:
-        why = str(error)
-    except OSError as error:
-        why = f"{folder} cannot be used ({error.strerror})"
+    with contextlib.ExitStack() as opened:
+        try:
+            make_folder(folder, tighten=True)
+            counters = SharedCounters(folder, clock)
+            opened.callback(counters.close)
+            leases = SharedLeases(folder, clock)
+            opened.callback(leases.close)
+            bus = SharedBus(folder)
+        except BackplaneError as error:
+            why = str(error)
+        except OSError as error:
+            why = f"{folder} cannot be used ({error.strerror})"
+        else:
+            opened.pop_all()
+            return Backplane(counters, leases, bus)
     warn(f"limits and paces hold for each process by itself: {why}")
     return local_backplane(clock)
 
