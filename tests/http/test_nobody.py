@@ -149,6 +149,8 @@ def _value(name: str, said: dict[str, Any]) -> Any:
 class NamedGate:
     """Callers are who a header says, and nobody without it."""
 
+    is_ready = True
+
     async def admit(self, headers: Any, query: bytes) -> Caller:
         user = dict(headers).get(b"x-test-owner", b"").decode()
         return Caller(f"acme:{user}", identity=Identity("acme", user)) if user else NOBODY_CALLER

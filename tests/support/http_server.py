@@ -25,6 +25,8 @@ MODERN = "2026-07-28"
 class OwnerGate:
     """Callers are who a header says; without it one and the same."""
 
+    is_ready = True
+
     async def admit(self, headers: Any, query: bytes) -> Caller:
         return Caller(dict(headers).get(b"x-test-owner", b"").decode())
 

@@ -116,7 +116,9 @@ class HttpApp:
         try:
             route = self.routes.get(scope["path"], self._missing)
             check_host(request.headers, self._settings)
-            request.origin = check_origin(request.named.get(b"origin"), self._settings)
+            # Every page may read the metadata: it is what a client needs before it is allowed anything.
+            if route != self._tell_metadata:
+                request.origin = check_origin(request.named.get(b"origin"), self._settings)
             await route(request)
         except HttpRefusal as refused:
             await request.refuse(refused)
@@ -135,13 +137,12 @@ class HttpApp:
 
     async def _ready(self, request: HttpRequest) -> None:
         request.only("GET", "HEAD")
-        is_ready = self._service.is_ready and not self._service.is_draining
+        is_ready = self._service.is_ready and not self._service.is_draining and self._gate.is_ready
         body = b'{"status":"%s"}' % (b"healthy" if is_ready else b"unhealthy")
         await request.answer(200 if is_ready else 503, body, (JSON,))
 
     async def _tell_metadata(self, request: HttpRequest) -> None:
         request.only("GET", "HEAD")
-        request.origin = None  # readable by every page, and not by that of one origin alone
         await request.answer(200, self._metadata, METADATA)
 
     async def _endpoint(self, request: HttpRequest) -> None:

@@ -42,6 +42,10 @@ class Caller:
 class Gate(Protocol):
     """Who may come in, and what they may do."""
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can be found out who asks."""
+
     async def admit(self, headers: Headers, query: bytes) -> Caller:
         """Who asks; raises HttpRefusal for whoever is not let in."""
 
@@ -54,6 +58,10 @@ class OpenGate:
 
     def __init__(self, owner: str) -> None:
         self._caller = Caller(owner, is_operator=True)
+
+    @property
+    def is_ready(self) -> bool:
+        return True
 
     async def admit(self, headers: Headers, query: bytes) -> Caller:  # noqa: ARG002
         return self._caller
@@ -70,6 +78,10 @@ class IdentityGate:
         self._tools = frozenset(tools)
         metadata = authenticator.metadata
         self._metadata_url = metadata.url if metadata is not None else ""
+
+    @property
+    def is_ready(self) -> bool:
+        return self._authenticator.ready
 
     async def admit(self, headers: Headers, query: bytes) -> Caller:
         shown = [value for name, value in headers if name == b"authorization"]
