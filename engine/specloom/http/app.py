@@ -61,13 +61,13 @@ PREFLIGHT: Headers = (
     (
         b"access-control-allow-headers",
         b"Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, "
-        b"Last-Event-ID, X-HttpRequest-Id, traceparent",
+        b"Last-Event-ID, X-Request-Id, traceparent",
     ),
     (b"access-control-max-age", b"86400"),
 )
 EXPOSED = (
     b"access-control-expose-headers",
-    b"WWW-Authenticate, Retry-After, X-HttpRequest-Id, RateLimit, RateLimit-Policy, Mcp-Session-Id",
+    b"WWW-Authenticate, Retry-After, X-Request-Id, RateLimit, RateLimit-Policy, Mcp-Session-Id",
 )
 ALLOW = (b"allow", b"POST, OPTIONS")
 METADATA: Headers = (JSON, (b"cache-control", b"public, max-age=3600"), (b"access-control-allow-origin", b"*"))

@@ -38,7 +38,7 @@ NEVER = float("inf")
 _REASONS = {
     400: "Bad Request",
     429: "Too Many Requests",
-    431: "HttpRequest Header Fields Too Large",
+    431: "Request Header Fields Too Large",
     503: "Unavailable",
 }
 
