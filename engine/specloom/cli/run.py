@@ -49,6 +49,8 @@ def serve(options: Namespace) -> int:
     _check_replay(options)
     if options.budget:
         return _budget(selection)
+    if options.workers and options.http is None:
+        raise CommandError("--workers is for --http: a server on stdio has one client")
     if options.http is not None:
         return _serve_http(options, selection)
     return run(ServeOptions(selection, host=options.host, replay=options.replay, record=options.record))
@@ -59,7 +61,7 @@ def _serve_http(options: Namespace, selection: Selection) -> int:
         from specloom.http import serve_http
     except ModuleNotFoundError as error:
         raise CommandError(f"HTTP needs {error.name}: pip install 'specloom[http]'") from None
-    return serve_http(options.http, selection, replay=options.replay, record=options.record)
+    return serve_http(options.http, selection, workers=options.workers, replay=options.replay, record=options.record)
 
 
 def _check_replay(options: Namespace) -> None:

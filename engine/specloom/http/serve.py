@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import signal
 import socket
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import uvicorn
 
 from specloom.core import VariableError, to_plain
-from specloom.server import load_catalogue, make_backends, warn
-from specloom.storage import local_owner
+from specloom.server import load_catalogue, make_backends, open_run_folder, warn
+from specloom.storage import local_backplane, local_owner
 
 from .app import HttpApp
 from .gate import IdentityGate, OpenGate
@@ -25,22 +26,30 @@ from .guards import make_protocol
 from .identity import Authenticator, read_identity_settings
 from .service import HttpService
 from .settings import ENDPOINT, HttpSettings, SettingsError, read_settings
+from .supervisor import Life, Supervisor
 
 if TYPE_CHECKING:
-    from specloom.server import Backend, Backends, Selection
+    from specloom.server import Backend, Backends, Catalogue, Selection
 
     from .gate import Caller
     from .identity import IdentitySettings
 
 BACKLOG = 1024
+MOST_WORKERS = 64
+PAUSE = 0.1
+"""Seconds without new connections after one that no descriptor was left for."""
 USAGE = 2
 """The exit code for a setting that is wrong."""
 
 
-def serve_http(address: str, selection: Selection, *, replay: str = "", record: str = "") -> int:
-    """Serve until a signal ends it; the exit code. `address` is `[HOST:]PORT`, or empty for HOST and PORT."""
+def serve_http(address: str, selection: Selection, *, workers: str = "", replay: str = "", record: str = "") -> int:
+    """Serve until a signal ends it; the exit code. `address` is `[HOST:]PORT`, or empty for HOST and PORT.
+
+    `workers` is their number, or `auto`; more than one are processes of their own.
+    """
     environ = os.environ
     try:
+        count = count_workers(workers or environ.get("SPECLOOM_WORKERS", ""))
         settings = read_settings(environ, address)
         identities = read_identities(environ, settings)
         listener = bind(settings)
@@ -52,13 +61,49 @@ def serve_http(address: str, selection: Selection, *, replay: str = "", record: 
         return USAGE
     except SystemExit as stop:
         return int(stop.code or 0)
+    warn(f"{settings.public_url}{ENDPOINT} answers {describe_callers(identities)}{_say_workers(count)}")
 
-    def load() -> OwnerEngine:
-        return OwnerEngine(
-            make_backends(environ, catalogue, replay=replay, record=record, shared=identities is not None)
-        )
+    def work(_: int, life: Life | None) -> int:
+        # A worker that replaces another has the specs of now, and not those that its parent began with.
+        served = catalogue if life is None else load_catalogue(environ, selection, replay=bool(replay))
+        is_shared = count > 1 or identities is not None
+        return asyncio.run(_serve(served, settings, identities, listener, life, is_shared, replay, record))
 
-    return asyncio.run(_serve(HttpService(catalogue, load, report=report), settings, identities, listener))
+    if count == 1:
+        return work(0, None)
+    return Supervisor(count, work, seconds=settings.shutdown_seconds, warn=warn).run()
+
+
+def count_workers(text: str) -> int:
+    """How many workers a text asks for; `auto` is one a processor, eight at most."""
+    text = text.strip()
+    if not text:
+        return 1
+    if text == "auto":
+        count = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, 8)
+    elif text.isascii() and text.isdigit() and 0 < int(text) <= MOST_WORKERS:
+        count = int(text)
+    else:
+        raise SettingsError(f"{text!r} is no number of workers; write 1 to {MOST_WORKERS}, or auto")
+    if count > 1 and not hasattr(os, "fork"):
+        if text != "auto":
+            raise SettingsError("this system cannot fork, so there is one worker; leave their number out")
+        count = 1
+    return count
+
+
+def _say_workers(count: int) -> str:
+    return f", with {count} workers" if count > 1 else ""
+
+
+def describe_callers(identities: IdentitySettings | None) -> str:
+    """Who may call, in words."""
+    if identities is None:
+        return "everybody on this machine"
+    who = [f"tokens of {identities.issuer}"] if identities.issuer else []
+    who += ["API keys"] if Path(identities.api_keys).exists() else []
+    who += ["callers who do not say who they are"] if identities.anonymous else []
+    return ", ".join(who)
 
 
 class OwnerEngine:
@@ -79,24 +124,40 @@ class OwnerEngine:
 
 
 async def _serve(
-    service: HttpService, settings: HttpSettings, identities: IdentitySettings | None, listener: socket.socket
+    catalogue: Catalogue,
+    settings: HttpSettings,
+    identities: IdentitySettings | None,
+    listener: socket.socket,
+    life: Life | None,
+    is_shared: bool,
+    replay: str,
+    record: str,
 ) -> int:
-    where = f"{settings.public_url}{ENDPOINT}"
-    if identities is None:
-        warn(f"{where} answers everybody on this machine")
-        everybody = OpenGate(local_owner(os.environ, []))
-        return await run(service, settings, HttpApp(service, settings, everybody), listener)
-    authenticator = Authenticator(identities, warn=warn)
-    who = [f"tokens of {identities.issuer}"] if identities.issuer else []
-    who += ["API keys"] if authenticator.api_keys is not None else []
-    who += ["callers who do not say who they are"] if identities.anonymous else []
-    warn(f"{where} answers {', '.join(who)}")
-    await authenticator.start()
+    """Be a worker: `is_shared` says that others keep limits with it, `life` is what its parent has given it."""
+    backplane = open_run_folder(os.environ) if is_shared else local_backplane()
+
+    def load() -> OwnerEngine:
+        shared = identities is not None
+        paced = backplane if is_shared and not replay else None
+        return OwnerEngine(
+            make_backends(os.environ, catalogue, replay=replay, record=record, shared=shared, backplane=paced)
+        )
+
+    service = HttpService(catalogue, load, bus=backplane.bus if life is not None else None, report=report)
     try:
-        gate = IdentityGate(authenticator, service.catalogue.tool_names)
-        return await run(service, settings, HttpApp(service, settings, gate, authenticator.metadata), listener)
+        if identities is None:
+            everybody = OpenGate(local_owner(os.environ, []))
+            return await run(service, settings, HttpApp(service, settings, everybody), listener, life=life)
+        authenticator = Authenticator(identities, warn=warn)
+        await authenticator.start()
+        try:
+            gate = IdentityGate(authenticator, catalogue.tool_names)
+            app = HttpApp(service, settings, gate, authenticator.metadata)
+            return await run(service, settings, app, listener, life=life)
+        finally:
+            await authenticator.aclose()
     finally:
-        await authenticator.aclose()
+        await backplane.aclose()
 
 
 def read_identities(environ: Mapping[str, str], settings: HttpSettings) -> IdentitySettings | None:
@@ -144,8 +205,9 @@ async def run(
     listener: socket.socket,
     *,
     stop: asyncio.Event | None = None,
+    life: Life | None = None,
 ) -> int:
-    """Serve on a socket until a signal, or until `stop` is set; then drain and close."""
+    """Serve on a socket until a signal, until `stop` is set, or until the parent ends; then drain and close."""
     logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
     config = uvicorn.Config(
         app,
@@ -161,9 +223,11 @@ async def run(
         timeout_keep_alive=max(round(settings.idle_seconds), 1),
         timeout_graceful_shutdown=max(round(settings.shutdown_seconds), 1),
     )
-    server = _Server(config, service)
-    service.start()
+    server = _Server(config, service, is_alone=life is None)
     stop = stop or asyncio.Event()
+    service.start(life.say_ready if life is not None else lambda: None)
+    if life is not None:
+        asyncio.get_running_loop().add_reader(life.parent, stop.set)
     with _signals(stop):
         await server.serve_until(stop, listener)
         await service.close(settings.shutdown_seconds)
@@ -194,9 +258,11 @@ def _signals(stop: asyncio.Event) -> Iterator[None]:
 class _Server(uvicorn.Server):
     """uvicorn's server, which ends streams of changes before it waits for connections."""
 
-    def __init__(self, config: uvicorn.Config, service: HttpService) -> None:
+    def __init__(self, config: uvicorn.Config, service: HttpService, *, is_alone: bool) -> None:
         super().__init__(config)
         self._service = service
+        self._is_alone = is_alone
+        self._listener: socket.socket | None = None
 
     async def serve_until(self, stop: asyncio.Event, listener: socket.socket) -> None:
         """Serve until `stop` is set. uvicorn's own handlers would end the process before the engine is closed."""
@@ -205,8 +271,45 @@ class _Server(uvicorn.Server):
         self.should_exit = True
         await serving
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        if self._is_alone or not sockets:
+            await super().startup(sockets)
+            return
+        # asyncio takes all connections that wait at once, so one of several workers would have them all.
+        self.servers = []
+        self._listener = sockets[0]
+        asyncio.get_running_loop().add_reader(self._listener, self._accept, self._listener)
+        self.started = True
+
+    def _accept(self, listener: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            connection, _ = listener.accept()
+        except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+            return
+        except OSError:  # no descriptor is free: those that have one go on, and some will end
+            loop.remove_reader(listener)
+            loop.call_later(
+                PAUSE, lambda: None if self.should_exit else loop.add_reader(listener, self._accept, listener)
+            )
+            return
+        connection.setblocking(False)
+        task = loop.create_task(self._connect(connection))
+        self.server_state.tasks.add(task)
+        task.add_done_callback(self.server_state.tasks.discard)
+
+    async def _connect(self, connection: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            await asyncio.get_running_loop().connect_accepted_socket(self._make_protocol, connection)
+
+    def _make_protocol(self) -> asyncio.Protocol:
+        make = cast("Callable[..., asyncio.Protocol]", self.config.http_protocol_class)
+        return make(config=self.config, server_state=self.server_state, app_state={})
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._service.drain()
+        if self._listener is not None:
+            asyncio.get_running_loop().remove_reader(self._listener)
         await super().shutdown(sockets)
 
 

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
+from specloom.core import MOST_PAYLOAD, BackplaneError
 from specloom.server import Announcements
 
 if TYPE_CHECKING:
+    from specloom.core import Bus
     from specloom.server import Backend, Catalogue, LiveCall
 
     from .gate import Caller
@@ -44,6 +47,8 @@ MOST_SELECTIONS = 256
 """Selections of tools, as scopes make them, whose lists are remembered."""
 MOST_STREAMS, MOST_STREAMS_AN_OWNER = 1000, 64
 """Streams of changes that a worker, and an owner, may have open."""
+CHANGED = "changed"
+"""The topic of the bus on which workers tell each other of changes."""
 CLOSING = 2.0
 """Seconds, at most, that the engine has to close."""
 
@@ -56,14 +61,15 @@ class HttpService:
         catalogue: Catalogue,
         load: Callable[[], Engine],
         *,
-        is_alone: bool = True,
+        bus: Bus | None = None,
         report: Callable[[BaseException], object] = lambda _: None,
     ) -> None:
-        """`load` makes the engine and runs in a thread; `is_alone` says that no other worker answers these clients."""
+        """`load` makes the engine and runs in a thread; `bus` is that of the workers that answer the same clients."""
         self.catalogue = catalogue
         self._announcements: OrderedDict[frozenset[str] | None, Announcements] = OrderedDict()
         self.report = report
-        self.is_alone = is_alone
+        self.is_alone = bus is None
+        self._bus = bus
         self.is_draining = False
         self.streams = 0
         self._load = load
@@ -76,6 +82,8 @@ class HttpService:
         self._running: dict[tuple[str, str | int], list[LiveCall]] = {}
         self._questions: dict[str, tuple[str, Answered]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._telling: set[asyncio.Task[None]] = set()
+        self._hearing: asyncio.Task[None] | None = None
 
     # The engine.
 
@@ -84,11 +92,13 @@ class HttpService:
         """Whether calls are answered without waiting for the engine."""
         return self._engine is not None
 
-    def start(self) -> None:
-        """Begin to load the engine; runs on the loop that serves."""
+    def start(self, when_ready: Callable[[], object] = lambda: None) -> None:
+        """Begin to load the engine, and say when it is there; runs on the loop that serves."""
         self._thread = threading.get_ident()
         self._loop = asyncio.get_running_loop()
-        self._begin()
+        self._begin().add_done_callback(lambda _: when_ready() if self.is_ready else None)
+        if self._bus is not None:
+            self._hearing = self._loop.create_task(self._hear(self._bus))
 
     def _begin(self) -> asyncio.Task[Engine]:
         if self._loading is None or (self._loading.done() and self._engine is None):
@@ -196,10 +206,36 @@ class HttpService:
             self._listening.pop(listener.owner, None)
 
     def tell_change(self, owner: str, method: str, params: Mapping[str, Any] | None) -> None:
-        """Tell every stream of an owner of a change. May be called from any thread."""
+        """Tell every stream of an owner of a change, whichever worker has it. May be called from any thread."""
         if threading.get_ident() != self._thread and self._loop is not None:
             self._loop.call_soon_threadsafe(self.tell_change, owner, method, params)
             return
+        if self._bus is None:
+            self._tell_here(owner, method, params)
+            return
+        payload = json.dumps([owner, method, params], separators=(",", ":")).encode()
+        if len(payload) <= MOST_PAYLOAD:
+            telling = asyncio.get_running_loop().create_task(self._tell_all(self._bus, payload))
+            self._telling.add(telling)
+            telling.add_done_callback(self._telling.discard)
+
+    async def _tell_all(self, bus: Bus, payload: bytes) -> None:
+        try:
+            await bus.tell(CHANGED, payload)
+        except BackplaneError:
+            owner, method, params = json.loads(payload)
+            self._tell_here(owner, method, params)
+
+    async def _hear(self, bus: Bus) -> None:
+        """Tell the streams of this worker of changes that any worker has made."""
+        async for payload in bus.listen(CHANGED):
+            try:
+                owner, method, params = json.loads(payload)
+            except ValueError:
+                continue
+            self._tell_here(owner, method, params)
+
+    def _tell_here(self, owner: str, method: str, params: Mapping[str, Any] | None) -> None:
         for listener in tuple(self._listening.get(owner, ())):
             listener.tell_change(method, params)
 
@@ -240,6 +276,8 @@ class HttpService:
             task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=CLOSING)
+        if self._hearing is not None:
+            self._hearing.cancel()
         if self._engine is None:
             return
         with contextlib.suppress(TimeoutError):

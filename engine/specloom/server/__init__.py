@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         make_backends,
         make_executor,
         make_presenter,
+        open_run_folder,
         read_switch,
         run,
         warn,
@@ -56,7 +57,7 @@ __getattr__ = exports(
         "tool_search": "CALL_TOOL FIND_TOOL",
         "start": (
             "ServeOptions default_selection load_catalogue make_backends make_executor make_presenter "
-            "read_switch run warn"
+            "open_run_folder read_switch run warn"
         ),
     },
 )

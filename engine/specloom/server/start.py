@@ -94,13 +94,18 @@ def run(options: ServeOptions) -> int:
 
 
 def make_backends(
-    environ: Mapping[str, str], catalogue: Catalogue, *, replay: str = "", record: str = "", shared: bool = False
+    environ: Mapping[str, str],
+    catalogue: Catalogue,
+    *,
+    replay: str = "",
+    record: str = "",
+    shared: bool = False,
+    backplane: Backplane | None = None,
 ) -> Backends:
     """The engine with a backend for each owner; what is wrong with the settings is told on stderr.
 
-    One that is `shared` keeps the pace of providers with all that run on this machine for the same state.
+    `shared` is as for `make_executor`; with a `backplane` the pace of providers is kept with all who share it.
     """
-    backplane = open_run_folder(environ) if shared and not replay else None
     executor = make_executor(environ, replay=replay, record=record, shared=shared, backplane=backplane)
     import functools
     import json
@@ -276,8 +281,6 @@ def make_executor(
             print(render(one, served.sources), file=sys.stderr)  # noqa: T201 - the way to the person who wrote it
     executor.problems[:0] = problems
     executor.closing.append(memory.aclose)
-    if backplane is not None:
-        executor.closing.append(backplane.aclose)
     if audit is not None:
         executor.closing.append(functools.partial(asyncio.to_thread, audit.close))
     return executor
