@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 
+from specloom.authoring.incremental.memory import Memory
+from specloom.authoring.incremental.verdicts import Check
 from specloom.compiler import make_image
 from specloom.core import cache_folder
 from specloom.model import KINDS, Image, ImageError, load_model
 from specloom.model import image as image_module
 from specloom.server import served
 from specloom.server.served import find_digest, load_served, model_path
+from specloom.specs import shipped_root
 from tests.support.demo_specs import weave_demo, write_demo
 
 
@@ -207,3 +211,109 @@ def test_a_command_looks_once_at_the_files_that_it_opens_and_works_on(
     monkeypatch.setattr(served, "UNCHANGED", -1.0)
     load_served(environ)
     assert len(looks) == 6
+
+
+# --- One provider that was compiled anew ------------------------------------------------------------------------------
+
+
+OWN = "providers.d/demo.yaml"
+
+
+def change(environ: dict[str, str], old: str, new: str, path: str = OWN) -> None:
+    file = Path(environ["SPECLOOM_PATH"]) / path
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("title: Demo\n", "title: Another title\n"),
+        ("spec: provider/1\n", "# one line further down\nspec: provider/1\n"),
+        ("since: {day: d, week: w}", "since: {day: today, week: w}"),
+        ("notes: For tests.", "notes: For other tests."),
+        ("description: The key.", "description: Another key."),
+    ],
+)
+def test_a_change_that_no_other_spec_reads_compiles_that_provider_alone(
+    environ: dict[str, str], monkeypatch: pytest.MonkeyPatch, old: str, new: str
+) -> None:
+    load_served(environ)
+    change(environ, old, new)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("specloom.compiler.build.weave_from", None)
+        model = load_served(environ).model
+    made = Path(model_path(environ)).read_bytes()
+    Path(model_path(environ)).unlink()
+    load_served(environ)
+
+    assert made == Path(model_path(environ)).read_bytes()
+    assert model.providers["demo"].title in ("Demo", "Another title")
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        (OWN, "input: [query, num_results, time_range]", "input: [query, time_range]"),
+        (OWN, "name: demo\n", "name: demos\n"),
+        (OWN, "title: Demo\n", "titel: Demo\n"),
+        ("lenses/demo_field.yaml", "title: ", "title: My "),
+        ("tools.d/research/demo_find.yaml", "title: ", "title: My "),
+        ("providers.d/capabilities/demo_pages.yaml", "title: ", "title: My "),
+    ],
+)
+def test_a_change_that_others_may_read_compiles_everything(
+    environ: dict[str, str], monkeypatch: pytest.MonkeyPatch, path: str, old: str, new: str
+) -> None:
+    load_served(environ)
+    change(environ, old, new, path)
+    monkeypatch.setattr("specloom.compiler.build.weave_from", None)
+
+    with pytest.raises(TypeError):
+        load_served(environ)
+
+
+def test_so_does_a_change_of_two_files_and_a_file_that_is_new(
+    environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load_served(environ)
+    own = Path(environ["SPECLOOM_PATH"]) / OWN
+    own.with_name("other.yaml").write_text(
+        own.read_text(encoding="utf-8").replace("name: demo\n", "name: other\n"), encoding="utf-8"
+    )
+    assert "other" in load_served(environ).model.providers
+    for path in (own, own.with_name("other.yaml")):
+        path.write_text(path.read_text(encoding="utf-8") + "# changed\n", encoding="utf-8")
+    monkeypatch.setattr("specloom.compiler.build.weave_from", None)
+
+    with pytest.raises(TypeError):
+        load_served(environ)
+
+
+class CompileOnly(Check):
+    """A check that compiles and runs no example."""
+
+    def _check_examples(self) -> None:
+        pass
+
+    def _check_prompts(self) -> None:
+        pass
+
+
+def test_other_specs_read_nothing_of_a_provider_but_what_an_image_compares() -> None:
+    """Whoever lets the compiler of tools read more of a provider has to compare that as well; see `remake_image`."""
+    compared = re.compile(
+        r"providers(\t\w+(\tname|\tpages.*|\toperations(\t\w+(\tname|\tcapability|\tinput|\targuments_used)?)?)?)?"
+    )
+    check = CompileOnly([shipped_root()], Memory())
+    check.run()
+    reading = {
+        name: [path for path in verdict.reads if path.startswith("providers") and not compared.fullmatch(path)]
+        for name, verdict in check.verdicts.items()
+        if name.partition(" ")[0] in ("tool", "toolset", "resource", "collection", "order", "provider", "lens")
+    }
+
+    assert {name: paths for name, paths in reading.items() if paths} == {}
+    assert any(path.endswith("\targuments_used") for verdict in check.verdicts.values() for path in verdict.reads)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .capability import compile_capability, compile_lens, site_queries
     from .collection import check_needs, check_use, compile_collection, keepers, load_collections
     from .codegen import compile_code, generate
-    from .image import make_image
+    from .image import make_image, remake_image
     from .pages import compile_pages
     from .prompts import check_prompt, check_prompts
     from .provider import check_tables, compile_provider
@@ -31,7 +31,7 @@ __getattr__ = exports(
         "capability": "compile_capability compile_lens site_queries",
         "collection": "check_needs check_use compile_collection keepers load_collections",
         "codegen": "compile_code generate",
-        "image": "make_image",
+        "image": "make_image remake_image",
         "pages": "compile_pages",
         "prompts": "check_prompt check_prompts",
         "provider": "check_tables compile_provider",

@@ -62,6 +62,21 @@ def pack_image(
 
     `parts` are the code of modules, and plain data, by kind and name; `names` the names of each kind in their order.
     """
+    listed = ((f"{kind}/{name}", marshal.dumps(code, _VERSION)) for kind, name, code in [(HEADS, "", heads), *parts])
+    return _pack(digest, fingerprint, names, listed)
+
+
+def repack_image(image: Image, digest: str, fingerprint: str, parts: Iterable[tuple[str, str, CodeType]]) -> bytes:
+    """The bytes of an image that has other code for some of its parts, by kind and name, and the same for the rest.
+
+    Raises ImageError where a part is damaged.
+    """
+    new = {f"{kind}/{name}": marshal.dumps(code, _VERSION) for kind, name, code in parts}
+    listed = ((part, new[part] if part in new else image.read_part(part)) for part in image.parts)
+    return _pack(digest, fingerprint, image.names, listed)
+
+
+def _pack(digest: str, fingerprint: str, names: Mapping[str, Any], parts: Iterable[tuple[str, bytes]]) -> bytes:
     table: dict[str, Any] = {
         "interpreter": interpreter(),
         "fingerprint": fingerprint,
@@ -70,9 +85,8 @@ def pack_image(
         "parts": {},
     }
     bodies, at = [], 0
-    for kind, name, code in [(HEADS, "", heads), *parts]:
-        body = marshal.dumps(code, _VERSION)
-        table["parts"][f"{kind}/{name}"] = [at, len(body), _digest(body)]
+    for part, body in parts:
+        table["parts"][part] = [at, len(body), _digest(body)]
         bodies.append(body)
         at += len(body)
     written = json.dumps(table, ensure_ascii=False, separators=(",", ":")).encode()
@@ -123,6 +137,20 @@ class Image:
         if hasattr(mmap, "MADV_DONTNEED"):
             self._data.madvise(mmap.MADV_DONTNEED)
 
+    @property
+    def parts(self) -> Iterable[str]:
+        """The names of its parts, KIND/NAME, in their order."""
+        return self._parts
+
+    def read_part(self, part: str) -> bytes:
+        """The bytes of a part that it has; an ImageError where they were damaged since the file was opened."""
+        offset, length, digest = self._parts[part]
+        body: bytes = self._data[self._start + offset : self._start + offset + length]
+        self._let_go()
+        if _digest(body) != digest:
+            raise ImageError(f"{self.path} is damaged; remove it")
+        return body
+
     def load(self, kind: str, name: str = "") -> Any:
         """What a spec became, or the data of a table; None where there is no such part.
 
@@ -130,11 +158,7 @@ class Image:
         """
         if f"{kind}/{name}" not in self._parts:
             return None
-        offset, length, digest = self._parts[f"{kind}/{name}"]
-        body = self._data[self._start + offset : self._start + offset + length]
-        self._let_go()
-        if _digest(body) != digest:
-            raise ImageError(f"{self.path} is damaged; remove it")
+        body = self.read_part(f"{kind}/{name}")
         module = {"__name__": f"specloom.image.{kind}.{name}" if name else f"specloom.image.{kind}"}
         part = marshal.loads(body)  # noqa: S302 - written by ourselves, as its owner and digest say
         if not hasattr(part, "co_code"):

@@ -47,6 +47,8 @@ def load_served(environ: Mapping[str, str]) -> Served:
     image = _take_opened(environ)
     stamp = "" if image is not None else stamp_everything(environ)
     image = image or open_image(environ, stamp)
+    if image is None and _remake(environ, stamp):
+        image = open_image(environ, stamp)
     if image is not None:
         return Served(load_model(image))
     from specloom.compiler import weave_served
@@ -194,6 +196,45 @@ def announced_elsewhere() -> bool:
             except OSError:
                 continue
     return False
+
+
+def _remake(environ: Mapping[str, str], stamp: str) -> bool:
+    """Whether the image is as it has to be, now that one provider was compiled anew, which is all that had changed."""
+    from specloom.model import Image, ImageError
+
+    try:
+        image = Image(model_path(environ))
+        before, now = ({line.rsplit(" ", 2)[0]: line for line in one.split("\n")} for one in (image.fingerprint, stamp))
+        changed = [path for path, line in now.items() if before.get(path) != line]
+        if before.keys() != now.keys() or len(changed) != 1 or not changed[0].endswith(".yaml"):
+            return False
+        return _remake_with(image, changed[0], environ, stamp)
+    except (OSError, ImageError):
+        return False
+
+
+def _remake_with(image: Image, path: str, environ: Mapping[str, str], stamp: str) -> bool:
+    """The same for the file that changed."""
+    from pathlib import Path
+
+    from specloom.compiler import digest_sources, remake_image
+    from specloom.core import Report
+    from specloom.runtime import write_whole
+    from specloom.specs import layer_roots, parse_spec, read_texts, shown_as
+
+    roots = layer_roots(environ)
+    at = next((at for at, root in enumerate(roots) if Path(path).is_relative_to(root / "providers.d")), None)
+    if at is None:
+        return False
+    shown = shown_as(Path(path), roots[at], at)
+    texts, report = read_texts(roots), Report()
+    spec = parse_spec(shown, Path(path).read_bytes(), report, skip=frozenset({"examples"}))
+    if spec is None or report.errors or spec.kind != "provider" or texts.get(shown) != spec.source.text:
+        return False
+    data = remake_image(image, spec, digest_sources(texts), stamp)
+    if data is not None:
+        write_whole(Path(model_path(environ)), data)
+    return data is not None
 
 
 def save_model(model: Model, environ: Mapping[str, str], stamp: str) -> bool:
