@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 IDLE = 5.0
 """Seconds between a start and the first call of a server that had the time to get ready."""
+MORE = 10.0
+"""Milliseconds that the first call of such a server may take more than one that follows."""
 PLACES = {"checkout": "a checkout", "wheel": "an installed wheel"}
 
 
@@ -73,6 +75,9 @@ def make_figures(taken: dict[str, list[Taken]], beside: str, idle: float = IDLE)
     following = "the following"
     figures += pair(group, "beside the new ones that follow", "wheel, idle search", "wheel, next search", following)
     figures += pair(group, "beside a first one of the other side", "wheel, idle search", "other, idle search", beside)
+    pairs = zip(taken["wheel, idle search"], taken["wheel, next search"], strict=True)
+    more = tuple(first.wall - next_one.wall for first, next_one in pairs)
+    figures.append(Figure(group, "more than the new ones that follow", "ms", more, budget=MORE, absolute=True))
     name = "the other side beside those that follow"
     return figures + pair(group, name, "other, idle search", "other, next search", following)
 

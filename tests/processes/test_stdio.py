@@ -486,6 +486,59 @@ def test_a_backend_that_cannot_be_loaded_fails_its_calls_and_is_tried_again():
     assert seen == ["no backend"]
 
 
+class Prepared(Demo):
+    """A backend that gets ready in endless steps: `began` is set by the first, `ended` when no more is taken."""
+
+    began = ended = threading.Event()
+    fault = None
+
+    def prepare(self):
+        try:
+            while True:
+                self.began.set()
+                if self.fault is not None:
+                    raise self.fault
+                yield
+        finally:
+            self.ended.set()
+
+
+def serve_prepared(seen, **attributes):
+    """Lists the tools of a `Prepared`, waits for its steps, makes a call, and waits for the end of the steps."""
+    backend = type("Backend", (Prepared,), {"began": threading.Event(), "ended": threading.Event(), **attributes})
+    inside, way_in = os.pipe()
+    way_out, outside = os.pipe()
+    options = {"stdin": inside, "stdout": outside, "warm_after": 0.0, "report": lambda error: seen.append(str(error))}
+    host = threading.Thread(target=lambda: serve_stdio(catalogue(), backend, **options))
+    host.start()
+    with os.fdopen(way_out, "rb") as answers, os.fdopen(way_in, "wb", buffering=0) as questions:
+        questions.write(json.dumps(request(1, "tools/list", modern=True)).encode() + b"\n")
+        answers.readline()
+        assert backend.began.wait(PATIENCE)
+        questions.write(json.dumps(call(2, "nap", {"seconds": 0.2}, modern=True)).encode() + b"\n")
+        assert json.loads(answers.readline())["id"] == 2
+        assert backend.ended.wait(PATIENCE)
+    host.join()
+    os.close(inside)
+    os.close(outside)
+
+
+def test_a_server_that_is_not_called_gets_ready_until_it_is():
+    seen = []
+
+    serve_prepared(seen)
+
+    assert seen == []
+
+
+def test_what_goes_wrong_while_a_server_gets_ready_is_reported_and_calls_are_answered():
+    seen = []
+
+    serve_prepared(seen, fault=RuntimeError("not ready"))
+
+    assert seen == ["not ready"]
+
+
 def test_the_start_imports_nothing_heavy():
     """The budget of the start is kept by what is not imported."""
     code = "import sys, specloom.server.stdio as s; print(*sorted(sys.modules))"

@@ -100,6 +100,10 @@ class AnswerCache:
         for tell in self.on_erased:
             tell()
 
+    def prepare(self) -> None:
+        """Have the thread of the disk load what it works with and open what is there; nothing is made."""
+        self._submit(lambda disk: disk.prepare())
+
     def peek(self, key: str) -> CacheEntry | None:
         """The entry if it is in memory and alive, in microseconds and from any thread."""
         if self._erasures is not None:

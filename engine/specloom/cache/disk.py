@@ -113,6 +113,11 @@ class AnswerDisk:
             self._written = 0
             cache.cull()
 
+    def prepare(self) -> None:
+        """Open the database if there is one."""
+        if (self.directory / "cache.db").exists():
+            self._open()
+
     def glance(self) -> Glance | None:
         """A look at the directory for other threads, once it is open."""
         return Glance(self.directory, self._key) if self._cache is not None else None

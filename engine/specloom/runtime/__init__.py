@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .recordings import (
         TOKEN_REPLY, RecordingSender, ReplaySender, Sender, Unsent, request_id, to_recording, write_whole,
     )
+    from .rehearsal import rehearse
     from .request import STEP, secrets_of
     from .resources import ResourceContext, answer_resource, list_rows, parameters_of, read_table
     from .strategies import pursue
@@ -46,6 +47,7 @@ __getattr__ = exports(
         "presentation": "Presented Presenter fit_to_budget tell_failure tell_within to_text",
         "pages": "PageIndex PageMatch make_page settle",
         "recordings": "TOKEN_REPLY RecordingSender ReplaySender Sender Unsent request_id to_recording write_whole",
+        "rehearsal": "rehearse",
         "request": "STEP secrets_of",
         "resources": "ResourceContext answer_resource list_rows parameters_of read_table",
         "strategies": "pursue",

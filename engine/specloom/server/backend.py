@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -121,6 +121,20 @@ class ExecutorBackend(Backend):
         vocabulary = await self._vocabulary(ref, str(argument.get("name", "")))
         values = complete(vocabulary, str(argument.get("value", "")))
         return {"values": values[:MOST_VALUES], "total": len(values), "hasMore": len(values) > MOST_VALUES}
+
+    def prepare(self) -> Iterator[None]:
+        """Load what a first call uses: the store of answers, and the core tools that ask for one kind of answer."""
+        from specloom.runtime import rehearse
+
+        from .catalogue import CORE
+
+        if self._executor.cache is not None:
+            self._executor.cache.prepare()
+            yield
+        for name, tool in self._executor.model.heads.tools.items():
+            if name in self._tools and CORE in tool.toolsets and len(tool.sources) == 1:
+                rehearse(self._executor, name)
+                yield
 
     def note_stall(self, seconds: float, where: str) -> None:
         self._executor.stalls.add(seconds, where, at=self._executor.clock())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
     from typing import Any
 
 
@@ -261,6 +261,10 @@ class Backend:
     async def complete(self, ref: dict[str, Any], argument: dict[str, Any], context: dict[str, Any]) -> dict[str, Any]:
         """`{"values": […], "total": …, "hasMore": …}`, best first; more than a hundred values are cut off."""
         raise NotImplementedError
+
+    def prepare(self) -> Iterator[None]:
+        """Short steps that make a first call quicker; the host takes one after the other while there is none."""
+        return iter(())
 
     def note_stall(self, seconds: float, where: str) -> None:
         """Count that the host's event loop stood still so long, at a place in the source. Runs on any thread."""

@@ -149,7 +149,9 @@ class Worker:
         self._connection.backend = backend
         watch = self._watch(asyncio.get_running_loop(), backend)
         self._take()
+        preparation = asyncio.create_task(self._prepare(backend))
         await self._stop.wait()
+        preparation.cancel()
         watch.stop()
         self._connection.backend = None
         for task in self._tasks:
@@ -161,6 +163,18 @@ class Worker:
         except TimeoutError:
             pass  # what is not closed by then ends with the process
         except Exception as error:  # noqa: BLE001 - the process ends anyway
+            self._connection.report(error)
+
+    async def _prepare(self, backend: Backend) -> None:
+        """Have the backend get ready for a first call, until there is one: that loads by itself what it uses."""
+        import asyncio
+
+        try:
+            for _ in backend.prepare():
+                await asyncio.sleep(BREATH)
+                if self._active:
+                    return
+        except Exception as error:  # noqa: BLE001 - a call that needs it will tell what is wrong
             self._connection.report(error)
 
     def _watch(self, loop: asyncio.AbstractEventLoop, backend: Backend) -> StallWatch:
@@ -227,6 +241,8 @@ SWITCHING = 0.001
 """Seconds that a thread keeps the interpreter while another waits for it; the default is five times as long."""
 LOADING = 10.0
 """Seconds that the first calls may wait for the backend when the input has ended: a script closes it at once."""
+BREATH = 0.01
+"""Seconds between two steps of getting ready, for what has come meanwhile."""
 WARM_AFTER = 0.15
 """Seconds between the first list of tools and the loading of the backend; the list gets out first."""
 
