@@ -32,15 +32,22 @@ async def test_those_who_serve_from_one_state_count_together(tmp_path: Path, env
         await plane.aclose()
 
 
-@pytest.mark.parametrize("shared", [True, False])
-async def test_a_server_of_several_tenants_joins_and_leaves(
-    tmp_path: Path, environ: dict[str, str], shared: bool
-) -> None:
-    catalogue = make_catalogue(shipped_model(), Selection(["research"], shared=shared), environ)
+async def test_one_persons_server_opens_nothing_for_others(tmp_path: Path, environ: dict[str, str]) -> None:
+    catalogue = make_catalogue(shipped_model(), Selection(["research"]), environ)
 
-    backends = make_backends(environ, catalogue, shared=shared)
+    await make_backends(environ, catalogue).aclose()
+
+    assert not (tmp_path / "state" / "run").exists()
+
+
+async def test_a_server_that_leaves_takes_its_part_with_it(tmp_path: Path, environ: dict[str, str]) -> None:
+    catalogue = make_catalogue(shipped_model(), Selection(["research"], shared=True), environ)
+    plane = open_run_folder(environ)
+    backends = make_backends(environ, catalogue, shared=True, backplane=plane)
     there = list((tmp_path / "state" / "run").rglob("*.sock"))
-    await backends.aclose()
 
-    assert len(there) == shared
+    await backends.aclose()
+    await plane.aclose()
+
+    assert len(there) == 1
     assert not list((tmp_path / "state").rglob("*.sock"))

@@ -46,12 +46,12 @@ class Life:
             os.write(self.ready, READY)
 
 
-class Worker:
+class WorkerProcess:
     """A worker as its parent knows it."""
 
     __slots__ = ("is_leaving", "is_ready", "process", "ready", "replaces", "since")
 
-    def __init__(self, process: int, ready: int, since: float, replaces: Worker | None) -> None:
+    def __init__(self, process: int, ready: int, since: float, replaces: WorkerProcess | None) -> None:
         self.process = process
         self.ready = ready
         self.since = since
@@ -81,8 +81,8 @@ class Supervisor:
         self._seconds = seconds
         self._warn = warn
         self._clock = clock
-        self._places: list[Worker | None] = [None] * count
-        self._leaving: set[Worker] = set()
+        self._places: list[WorkerProcess | None] = [None] * count
+        self._leaving: set[WorkerProcess] = set()
         self._due: dict[int, float] = dict.fromkeys(range(count), 0.0)
         self._waits = [FIRST_WAIT] * count
         self._deaths: deque[float] = deque(maxlen=MOST_DEATHS)
@@ -148,14 +148,14 @@ class Supervisor:
         for worker in self._everybody():
             self._signal(worker, signal.SIGKILL)
 
-    def _signal(self, worker: Worker, number: int) -> None:
+    def _signal(self, worker: WorkerProcess, number: int) -> None:
         worker.is_leaving = True
         with contextlib.suppress(ProcessLookupError):
             os.kill(worker.process, number)
 
     # Workers.
 
-    def _everybody(self) -> set[Worker]:
+    def _everybody(self) -> set[WorkerProcess]:
         return self._leaving.union(one for one in self._places if one is not None)
 
     def _start_due(self) -> None:
@@ -164,14 +164,14 @@ class Supervisor:
                 del self._due[place]
                 self._places[place] = self._start(place, None)
 
-    def _start(self, place: int, replaces: Worker | None) -> Worker:
+    def _start(self, place: int, replaces: WorkerProcess | None) -> WorkerProcess:
         ready, say = os.pipe()
         process = os.fork()
         if process == 0:
             self._become(place, say)
         os.close(say)
         os.set_blocking(ready, False)
-        return Worker(process, ready, self._clock(), replaces)
+        return WorkerProcess(process, ready, self._clock(), replaces)
 
     def _become(self, place: int, say: int) -> NoReturn:
         """Be a worker, in the process that was just forked, and end with it."""
