@@ -54,6 +54,19 @@ def test_everything_of_a_user_is_exported_and_nothing_of_another(folder, capsys)
     ]
 
 
+def test_an_erasure_revokes_the_api_keys_of_who_is_erased(folder, capsys):
+    main(["keys", "add", "acme", "--user", "ann"])
+    main(["keys", "add", "acme", "--user", "bob"])
+    capsys.readouterr()
+
+    done = run(capsys, "data", "erase", "--tenant", "acme", "--user", "ann", "--yes")
+    kept = (folder / "api-keys.json").read_text(encoding="utf-8")
+
+    assert json.loads(done[1])["deleted"] == {"notes": 2, "api_keys": 1}
+    assert "ann" not in kept
+    assert "bob" in kept
+
+
 def test_an_export_into_a_file_is_private_and_overwrites_nothing(folder, capsys, tmp_path):
     words = ("data", "export", "--tenant", "acme", "--user", "ann", "--to", str(tmp_path / "ann.json"))
 

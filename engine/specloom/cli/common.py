@@ -154,3 +154,19 @@ def tell_errors(errors: Sequence[Diagnostic]) -> None:
 def error_line(error: Diagnostic) -> str:
     """Where an error is and what it is."""
     return f"{error.place}: {error.message}"
+
+
+def record_event(event: str, tenant: str, user: str, metadata: dict[str, Any]) -> None:
+    """Write to the audit log what was done from the command line."""
+    from pathlib import Path
+
+    from specloom.core import state_folder
+    from specloom.storage import AuditRecord, open_audit
+
+    try:
+        log = open_audit(Path(state_folder(os.environ)), os.environ, warn=tell)
+    except ValueError as error:
+        raise CommandError(str(error)) from None
+    if log is not None:
+        log.record(AuditRecord(event, tenant, user, metadata={**metadata, "through": "command line"}))
+        log.close()

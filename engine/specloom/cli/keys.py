@@ -9,7 +9,7 @@ from argparse import Namespace
 
 from specloom.core import VariableError, parse_duration
 
-from .common import CommandError, answer, say, tell
+from .common import CommandError, answer, record_event, say, tell
 from .exits import PROBLEMS
 
 TYPE_CHECKING = False
@@ -81,6 +81,16 @@ def revoke(options: Namespace) -> int:
     return 0
 
 
+def revoke_keys(tenant: str, user: str) -> int:
+    """Revoke the keys of a user, or of every user of a tenant; how many they were."""
+    from specloom.http.identity import ApiKeyError
+
+    try:
+        return len(_open_file().revoke_owner(tenant, user))
+    except (ApiKeyError, OSError, TimeoutError) as error:
+        raise CommandError(f"the API keys cannot be revoked, and nothing is erased yet: {error}", PROBLEMS) from None
+
+
 def _open_file() -> ApiKeyFile:
     from specloom.http.identity import ApiKeyFile, find_api_keys
 
@@ -142,6 +152,4 @@ def _to_lines(keys: Sequence[IssuedKey], now: float, width: int) -> list[str]:
 
 
 def _audit(event: str, key: IssuedKey) -> None:
-    from .storage import record_event
-
     record_event(event, key.tenant, key.user, {"key_id": key.id, "scopes": " ".join(key.scopes)})

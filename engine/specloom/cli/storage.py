@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from specloom.core import Fault, to_json
 
-from .common import CommandError, answer, create, say, tell
+from .common import CommandError, answer, create, record_event, say, tell
 from .exits import PROBLEMS
 
 TYPE_CHECKING = False
@@ -35,12 +35,14 @@ def export(options: Namespace) -> int:
 
 
 def erase(options: Namespace) -> int:
-    """Remove everything that a user, or every user of a tenant, has here."""
+    """Remove everything that a user, or every user of a tenant, has here; their API keys are revoked."""
     if not options.user and not options.whole_tenant:
         raise CommandError("say whose data: --user NAME, or --whole-tenant for every user of the tenant")
     from specloom.cache import ANSWERS, ERASURES, LOCK_WAIT, erase_answers
     from specloom.core import cache_folder
     from specloom.plugins import CONSENTS
+
+    from .keys import revoke_keys
 
     who = f"user {options.user!r} of tenant {options.tenant!r}" if options.user else f"tenant {options.tenant!r}"
     if not options.yes:
@@ -49,7 +51,11 @@ def erase(options: Namespace) -> int:
     async def work(store: StateStore) -> Any:
         return await (store.erase(_owner(options)) if options.user else store.erase_tenant(options.tenant))
 
+    # Before all else, so that who is erased writes nothing new meanwhile.
+    keys = revoke_keys(options.tenant, options.user)
     erased = _with_store(work)
+    if keys:
+        erased.deleted["api_keys"] = keys
     # Kept answers are nobody's in particular, so what somebody has asked goes only when all of them go.
     try:
         forgotten = erase_answers(
@@ -229,16 +235,3 @@ def _with_store(work: Callable[[StateStore], Awaitable[T]]) -> T:
 
 def _audit(options: Namespace, event: str, metadata: dict[str, Any]) -> None:
     record_event(event, options.tenant, options.user or "", metadata)
-
-
-def record_event(event: str, tenant: str, user: str, metadata: dict[str, Any]) -> None:
-    """Write to the audit log what was done from the command line."""
-    from specloom.storage import AuditRecord, open_audit
-
-    try:
-        log = open_audit(_folder(), os.environ, warn=tell)
-    except ValueError as error:
-        raise CommandError(str(error)) from None
-    if log is not None:
-        log.record(AuditRecord(event, tenant, user, metadata={**metadata, "through": "command line"}))
-        log.close()

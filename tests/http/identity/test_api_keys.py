@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -221,6 +222,49 @@ def test_who_makes_keys_at_the_same_time_loses_none(path: Path) -> None:
 
     keys = ApiKeyFile(path)
     assert len({keys.find(text, NOW).token_id for text in texts}) == 12
+
+
+def test_a_file_that_could_not_be_opened_once_is_read_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, text = ApiKeyFile(path).add("acme", now=NOW)
+    clock, said = Clock(), list[str]()
+    running = ApiKeyFile(path, timer=clock, warn=said.append)
+    with monkeypatch.context() as patch:
+
+        def fail(*_: object) -> None:
+            raise OSError(errno.EMFILE, "Too many open files")
+
+        patch.setattr(os, "open", fail)
+        for _ in range(3):
+            assert refuse(running, text).status == 503
+            clock.now += 1
+
+    assert running.find(text, NOW).tenant == "acme"
+    assert len(said) == 1
+
+
+def test_the_keys_of_a_user_or_a_tenant_go_together(path: Path) -> None:
+    keys = ApiKeyFile(path)
+    texts = {
+        name: keys.add(tenant, user=user, now=NOW)[1]
+        for name, tenant, user in (
+            ("a", "acme", "ann"), ("b", "acme", "ann"), ("c", "acme", "bob"), ("d", "beta", "ann"), ("e", "acme", "")
+        )
+    }  # fmt: skip
+
+    assert len(keys.revoke_owner("acme", "ann")) == 2
+    left = [name for name, text in texts.items() if _holds(path, text)]
+    assert len(keys.revoke_owner("acme")) == 2
+
+    assert left == ["c", "d", "e"]
+    assert [name for name, text in texts.items() if _holds(path, text)] == ["d"]
+    assert ApiKeyFile(path.with_name("none.json")).revoke_owner("acme") == []
+
+
+def _holds(path: Path, text: str) -> bool:
+    try:
+        return bool(ApiKeyFile(path).find(text, NOW).owner)
+    except Refusal:
+        return False
 
 
 def test_a_key_that_is_not_there_cannot_be_revoked(path: Path) -> None:

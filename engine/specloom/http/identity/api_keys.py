@@ -82,6 +82,7 @@ class ApiKeyFile:
         self._looked_at: float | None = None
         self._version: tuple[int, ...] | None = None
         self._keys: Mapping[str, IssuedKey] | None = {}
+        self._told = ""
 
     def find(self, text: str, now: float) -> Identity:
         """Who calls with a key; a Refusal for one that is not known, has ended, or cannot be looked up."""
@@ -126,6 +127,17 @@ class ApiKeyFile:
                 self._write(list(keys.values()))
         return key
 
+    def revoke_owner(self, tenant: str, user: str = "") -> list[IssuedKey]:
+        """Remove every key of a user, or of all users of a tenant; what they were."""
+        if not self.path.exists():
+            return []
+        with self._locked():
+            keys = self.read()
+            gone = [key for key in keys.values() if key.tenant == tenant and user in (key.user, "")]
+            if gone:
+                self._write([key for key in keys.values() if key not in gone])
+        return gone
+
     def read(self) -> Mapping[str, IssuedKey]:
         """The keys of the file by id, none where there is no file; an ApiKeyError for one that cannot be used."""
         try:
@@ -155,13 +167,17 @@ class ApiKeyFile:
             return self._keys
         self._looked_at = now
         version = self._find_version()
-        if version != self._version:
+        if self._keys is None or version != self._version:
             try:
                 self._keys = self.read()
             except ApiKeyError as error:
                 # A file that cannot be read may have been changed to revoke a key, so the older ones go as well.
                 self._keys = None
-                self._warn(f"{error}; until then no API key is taken")
+                if str(error) != self._told:
+                    self._warn(f"{error}; until then no API key is taken")
+                self._told = str(error)
+            else:
+                self._told = ""
             self._version = version
         return self._keys
 
