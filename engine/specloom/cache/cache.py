@@ -83,8 +83,11 @@ class AnswerCache:
 
     @property
     def generation(self) -> int:
-        """A number that is another once what is kept was erased, here or by another process."""
-        self.notice_erasure()
+        """A number that is another once what is kept was erased, here or by another process.
+
+        It may be that of a millisecond ago: then what is asked now is not kept.
+        """
+        self.notice_erasure(FRESH)
         return self._generation
 
     def notice_erasure(self, fresh: float = 0.0) -> None:
