@@ -139,6 +139,18 @@ def test_a_changed_spec_is_compiled_anew(environ: dict[str, str], tmp_path: Path
     assert again.tools["demo_find"].title.startswith("Newly ")
 
 
+def test_a_changed_template_of_pages_is_served_as_it_is_now(environ: dict[str, str], tmp_path: Path) -> None:
+    template = tmp_path / "own" / "templates" / "pages" / "sample.md.j2"
+    template.parent.mkdir(parents=True)
+    texts = ("# {{ rows.found }}\n", "## {{ rows.found }}, at last\n")
+    served = []
+    for text in texts:
+        template.write_text(text, encoding="utf-8")
+        served.append(load_served(environ).model.templates["sample"].text)
+
+    assert (*served,) == texts
+
+
 def test_what_has_errors_is_not_kept(environ: dict[str, str], tmp_path: Path) -> None:
     tool = next((tmp_path / "own" / "tools.d").rglob("demo_find.yaml"))
     tool.write_text(tool.read_text() + "\nsurprise: 1\n")

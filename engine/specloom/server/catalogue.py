@@ -12,6 +12,7 @@ import os
 from specloom import __version__
 from specloom.core import (
     ENGINE_SUFFIXES,
+    PAGE_TEMPLATES,
     PROMPT_SUFFIX,
     PROMPTS,
     cache_folder,
@@ -237,6 +238,7 @@ FOLDERS = (
     ("collections.d", ".yaml"),
     ("resources.d", ".yaml"),
     (PROMPTS, PROMPT_SUFFIX),
+    (PAGE_TEMPLATES, PROMPT_SUFFIX),
 )
 
 
