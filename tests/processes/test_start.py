@@ -372,8 +372,12 @@ UNUSED = [
     "jinja2",
     "jsonschema",
     "specloom.specs.grammar",
+    "specloom.http",
+    "uvicorn",
+    "jwt",
+    "redis",
 ]
-"""What a search in JSON, a resource and a completion have no use for."""
+"""What a search in JSON, a resource and a completion have no use for, and what only a server over HTTP has."""
 CALLS_PROBE = """\
 import sys
 from specloom.server import stdio

@@ -1,0 +1,154 @@
+"""The product over HTTP, as an operator starts it: the clients that exist, keys, and the tools that find and read."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from tests.processes.test_product import NEWS, OTTERS, record
+from tests.support import http_server
+from tests.support.server_process import call, request
+
+pytestmark = pytest.mark.process
+ROOT = Path(__file__).parents[2]
+ERAS = ("2026-07-28", "legacy")
+TYPED = "web_researcher_mcp"
+"""The typed client of another server with the same tools, which people have; it is installed where it is wanted."""
+
+
+@contextmanager
+def serving(folder: Path, *options: str, **environ: str) -> Iterator[int]:
+    """The port of `specloom serve --http`, at home in the folder, answering from recordings."""
+    record(folder / "recordings", "web.main", OTTERS)
+    record(folder / "recordings", "news.main", NEWS)
+    command = [sys.executable, "-m", "specloom", "serve", "--http", "127.0.0.1:0", "--replay", "recordings", *options]
+    with subprocess.Popen(
+        command, cwd=folder, env=make_environ(folder, environ), stderr=subprocess.PIPE, text=True
+    ) as process:
+        alarm = threading.Timer(300, process.kill)
+        alarm.start()
+        try:
+            assert process.stderr is not None
+            line = process.stderr.readline()
+            found = re.search(r"127\.0\.0\.1:(\d+)/mcp", line)
+            assert found is not None, line + process.stderr.read()
+            yield int(found[1])
+        finally:
+            alarm.cancel()
+            process.terminate()
+            process.communicate(timeout=30)
+            assert process.returncode == 0
+
+
+def make_environ(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
+    base = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "SPECLOOM_"))}
+    return {**base, "HOME": str(folder), "SEARCH_PROVIDER": "brave", "PYTHONPATH": str(ROOT), **more}
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    with serving(tmp_path_factory.mktemp("open")) as found:
+        yield found
+
+
+def post(port: int, message: Any, **headers: str) -> http_server.Answer:
+    """The answer to one message over a connection of its own."""
+    with http_server.Client(port) as client:
+        return client.post(message, **headers)
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_the_official_client_finds_tools_and_calls_them(port: int, era: str) -> None:
+    async with Client(f"http://127.0.0.1:{port}/mcp", mode=era) as client:
+        tools = (await client.list_tools()).tools
+        assert {"web_search", "scrape_page", "read_more"} <= {tool.name for tool in tools}
+        answer = await client.call_tool("web_search", {"query": "otters"})
+        assert answer.structured_content is not None
+        assert [one["url"] for one in answer.structured_content["results"]] == [
+            "https://otters.example.org/sea",
+            "https://otters.example.org/river",
+        ]
+        assert (await client.call_tool("web_search", {"query": "otters"})).structured_content is not None
+        refused = await client.call_tool("web_search", {"query": ""})
+        assert refused.is_error
+        health = await client.read_resource("diagnostics://health")
+        assert health.contents
+        assert (await client.list_prompts()).prompts
+
+
+def test_the_list_is_that_of_stdio(port: int, tmp_path: Path) -> None:
+    listed = post(port, request(1, "tools/list")).json["result"]["tools"]
+    said = subprocess.run(
+        [sys.executable, "-m", "specloom", "serve", "--replay", "."],
+        input=json.dumps(request(0, "tools/list", modern=True)) + "\n",
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+        cwd=tmp_path,
+        env=make_environ(tmp_path, {}),
+    ).stdout
+    assert json.loads(said.splitlines()[0])["result"]["tools"] == listed
+
+
+def test_an_answer_that_is_kept_is_the_same_for_every_worker(tmp_path: Path) -> None:
+    with serving(tmp_path, "--workers", "2") as port:
+        answers = [post(port, call(n, "web_search", {"query": "otters"})).json["result"] for n in range(8)]
+    assert len({json.dumps(one["structuredContent"]["results"]) for one in answers}) == 1
+    assert answers[-1]["_meta"]["cached"] is True
+
+
+def test_a_key_names_the_tenant_and_nobody_else_comes_in(tmp_path: Path) -> None:
+    keys = []
+    for tenant in ("acme", "globex"):
+        command = [sys.executable, "-m", "specloom", "keys", "add", tenant, "--user", "ann"]
+        made = subprocess.run(
+            command, env=make_environ(tmp_path, {}), cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        found = re.search(r"slk_\S+", made.stdout)
+        assert found is not None, made
+        keys.append(found[0])
+    with serving(tmp_path) as port:
+        refused = post(port, request(1, "tools/list"))
+        assert refused.status == 401
+        assert refused.headers["www-authenticate"].startswith("Bearer")
+
+        def ask(key: str, message: Any) -> Any:
+            answer = post(port, message, Authorization=f"Bearer {key}")
+            assert answer.status == 200, answer
+            return answer.json["result"]
+
+        step = {"searchStep": "otters", "stepNumber": 1, "nextStepNeeded": True}
+        begun = ask(keys[0], call(1, "sequential_search", step))["structuredContent"]
+        session = {"sessionId": begun["sessionId"]}
+        assert ask(keys[0], call(2, "get_research_session", session))["structuredContent"]
+        foreign = ask(keys[1], call(3, "get_research_session", session))
+        unknown = ask(keys[1], call(3, "get_research_session", {"sessionId": "0" * len(begun["sessionId"])}))
+        assert foreign["isError"] is unknown["isError"] is True
+        assert json.dumps(foreign).replace(begun["sessionId"], "") == json.dumps(unknown).replace(
+            "0" * len(begun["sessionId"]), ""
+        )
+
+
+@pytest.mark.skipif(importlib.util.find_spec(TYPED) is None, reason=f"{TYPED} is not installed")
+async def test_the_typed_client_of_another_server_is_served(tmp_path: Path) -> None:
+    typed = importlib.import_module(f"{TYPED}.client")
+    with serving(tmp_path, SPECLOOM_TEXT="json") as port:
+        client = typed.WebResearcherClient(port=port)
+        client._started = True
+        await client._initialize()
+        assert "web_search" in {one["name"] for one in await client.list_tools()}
+        found = await client.web_search("otters")
+        assert [one.url for one in found.results][:1] == ["https://otters.example.org/sea"]
