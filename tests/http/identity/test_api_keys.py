@@ -14,6 +14,7 @@ import pytest
 
 from specloom.core import mask
 from specloom.http.identity import ApiKeyError, ApiKeyFile, Refusal
+from specloom.http.identity.watched_file import WatchedFile
 from tests.support.clock import Clock
 
 NOW = 1_700_000_000.0
@@ -122,8 +123,8 @@ def test_the_file_is_looked_at_twice_a_second_and_read_when_it_has_changed(
     clock = Clock()
     running = ApiKeyFile(path, timer=clock)
     reads: list[int] = []
-    real = ApiKeyFile.read
-    monkeypatch.setattr(ApiKeyFile, "read", lambda self: reads.append(1) or real(self))
+    real = WatchedFile.read
+    monkeypatch.setattr(WatchedFile, "read", lambda self: reads.append(1) or real(self))
 
     for _ in range(40):
         running.find(text, NOW)
@@ -146,7 +147,7 @@ def test_a_file_that_cannot_be_read_lets_nobody_in_and_is_told_of_once(path: Pat
         clock.now += 1
         assert (refuse(running, key).status, refuse(running, key).reason) == (503, "keys_unavailable")
     assert len(said) == 1
-    assert "no API key is taken" in said[0]
+    assert "no file of API keys" in said[0]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .authenticator import Authenticator
     from .identity import ANONYMOUS, NOBODY, OPERATOR, REFUSAL_REASONS, Identity, Refusal, make_challenge
     from .metadata import ResourceMetadata
-    from .revocations import MemoryRevocations, Revocations, RevocationsFullError
+    from .revocations import MemoryRevocations, RevocationFile, Revocations, RevocationsError, RevocationsFullError
     from .scopes import ScopePolicy
     from .settings import IdentitySettings, read_identity_settings
     from .tenants import Tenants, list_tenant_settings, load_tenants
@@ -25,7 +25,7 @@ __getattr__ = exports(
         "authenticator": "Authenticator",
         "identity": "ANONYMOUS NOBODY OPERATOR REFUSAL_REASONS Identity Refusal make_challenge",
         "metadata": "ResourceMetadata",
-        "revocations": "MemoryRevocations Revocations RevocationsFullError",
+        "revocations": "MemoryRevocations RevocationFile Revocations RevocationsError RevocationsFullError",
         "scopes": "ScopePolicy",
         "settings": "IdentitySettings read_identity_settings",
         "tenants": "Tenants list_tenant_settings load_tenants",

@@ -9,35 +9,29 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-import json
 import math
 import os
 import secrets
-import stat
 import string
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from specloom.core import dataclass, make_folder, open_private, read_variable, state_folder
+from specloom.core import dataclass, read_variable, state_folder
 from specloom.plugins import JsonObject
-from specloom.storage import FileLock, write_whole
 
 from .identity import Identity, Refusal, is_name, is_scope, say_nothing
+from .watched_file import WatchedFile
 
 FILE_NAME = "api-keys.json"
 """The file in the folder of the state, where no other is named."""
 PREFIX = "slk_"
 """How every key begins, by which people and scanners know one."""
-LOOK_EVERY = 0.5
-"""Seconds between two looks at the file."""
 MOST_KEYS = 10_000
-MOST_BYTES = 8 * 1024 * 1024
 _ID_SIGNS = string.ascii_lowercase + string.digits
 _ID_LENGTH = 10
 _SECRET_BYTES = 32
-_FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -76,17 +70,14 @@ class ApiKeyFile:
         warn: Callable[[str], None] = say_nothing,
         timer: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.path = Path(path)
-        self._warn = warn
-        self._timer = timer
-        self._looked_at: float | None = None
-        self._version: tuple[int, ...] | None = None
-        self._keys: Mapping[str, IssuedKey] | None = {}
-        self._told = ""
+        self._file: WatchedFile[Mapping[str, IssuedKey]] = WatchedFile(
+            path, _parse, what="API keys", error=ApiKeyError, warn=warn, timer=timer
+        )
+        self.path = self._file.path
 
     def find(self, text: str, now: float) -> Identity:
         """Who calls with a key; a Refusal for one that is not known, has ended, or cannot be looked up."""
-        keys = self._look()
+        keys = self._file.look()
         if keys is None:
             raise Refusal("keys_unavailable", retry_after=10)
         key = keys.get(text[len(PREFIX) : len(PREFIX) + _ID_LENGTH])
@@ -109,7 +100,7 @@ class ApiKeyFile:
         text = f"{PREFIX}{name}_{base64.urlsafe_b64encode(secrets.token_bytes(_SECRET_BYTES)).decode().rstrip('=')}"
         digest = hashlib.sha256(text.encode("ascii")).hexdigest()
         key = IssuedKey(name, tenant, user or f"key-{name}", tuple(dict.fromkeys(scopes)), digest, now, expires)
-        with self._locked():
+        with self._file.locked():
             keys = self.read()
             if len(keys) >= MOST_KEYS:
                 raise ApiKeyError(f"{self.path} has {MOST_KEYS} keys; revoke some first")
@@ -120,7 +111,7 @@ class ApiKeyFile:
 
     def revoke(self, key_id: str) -> IssuedKey | None:
         """Remove a key; what it was, or None when there is none of this id."""
-        with self._locked():
+        with self._file.locked():
             keys = dict(self.read())
             key = keys.pop(key_id, None)
             if key is not None:
@@ -131,7 +122,7 @@ class ApiKeyFile:
         """Remove every key of a user, or of all users of a tenant; what they were."""
         if not self.path.exists():
             return []
-        with self._locked():
+        with self._file.locked():
             keys = self.read()
             gone = [key for key in keys.values() if key.tenant == tenant and user in (key.user, "")]
             if gone:
@@ -140,64 +131,10 @@ class ApiKeyFile:
 
     def read(self) -> Mapping[str, IssuedKey]:
         """The keys of the file by id, none where there is no file; an ApiKeyError for one that cannot be used."""
-        try:
-            handle = open_private(self.path, os.O_RDONLY)
-        except FileNotFoundError:
-            return {}
-        except OSError as error:
-            raise ApiKeyError(f"the API keys in {self.path} cannot be read: {error.strerror}") from None
-        with os.fdopen(handle, "rb") as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode) or status.st_size > MOST_BYTES:
-                raise ApiKeyError(f"{self.path} is no file of API keys")
-            if os.name != "nt" and status.st_mode & 0o022:
-                raise ApiKeyError(
-                    f"others may write {self.path}, so its API keys are not believed; run chmod 600 on it"
-                )
-            text = file.read(MOST_BYTES)
-        try:
-            return _parse(text)
-        except (ValueError, KeyError, TypeError, RecursionError):
-            raise ApiKeyError(f"{self.path} is no file of API keys that this version reads") from None
-
-    def _look(self) -> Mapping[str, IssuedKey] | None:
-        """The keys as the file has them now, give or take half a second; None where it cannot be read."""
-        now = self._timer()
-        if self._looked_at is not None and now - self._looked_at < LOOK_EVERY:
-            return self._keys
-        self._looked_at = now
-        version = self._find_version()
-        if self._keys is None or version != self._version:
-            try:
-                self._keys = self.read()
-            except ApiKeyError as error:
-                # A file that cannot be read may have been changed to revoke a key, so the older ones go as well.
-                self._keys = None
-                if str(error) != self._told:
-                    self._warn(f"{error}; until then no API key is taken")
-                self._told = str(error)
-            else:
-                self._told = ""
-            self._version = version
-        return self._keys
-
-    def _find_version(self) -> tuple[int, ...]:
-        """What changes when the file does; it is replaced, so its number changes too."""
-        try:
-            status = self.path.stat()
-        except FileNotFoundError:
-            return ()
-        except OSError as error:
-            return (error.errno or 0,)
-        return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-
-    def _locked(self) -> FileLock:
-        make_folder(self.path.parent)
-        return FileLock(self.path.with_name(self.path.name + ".lock"))
+        return self._file.read()
 
     def _write(self, keys: Sequence[IssuedKey]) -> None:
-        said = {"format": _FORMAT, "keys": [_to_json(key) for key in keys]}
-        write_whole(self.path, (json.dumps(said, ensure_ascii=False, indent=1) + "\n").encode())
+        self._file.write({"keys": [_to_json(key) for key in keys]})
 
 
 def find_api_keys(environ: Mapping[str, str]) -> str:
@@ -218,12 +155,9 @@ def _to_json(key: IssuedKey) -> JsonObject:
     return {**said, "sha256": key.digest, "created": key.created, "expires": key.expires}
 
 
-def _parse(text: bytes) -> dict[str, IssuedKey]:
+def _parse(said: Mapping[str, Any]) -> dict[str, IssuedKey]:
     """The keys by id; a ValueError, KeyError or TypeError for what is no file of keys."""
-    said = json.loads(text)
-    if said["format"] != _FORMAT:
-        raise ValueError("another format")
-    keys = [_from_json(one) for one in said["keys"]]
+    keys = [_from_json(one) for one in (said["keys"] if said else ())]
     return {key.id: key for key in keys}
 
 

@@ -18,7 +18,7 @@ from .api_keys import PREFIX, ApiKeyFile
 from .identity import NOBODY, Identity, Refusal, say_nothing
 from .issuer_keys import IssuerKeys
 from .metadata import ResourceMetadata
-from .revocations import MemoryRevocations, Revocations
+from .revocations import MemoryRevocations, RevocationFile, Revocations
 from .scopes import ScopePolicy
 from .settings import IdentitySettings
 from .tokens import LONGEST_TOKEN, verify_token
@@ -40,9 +40,10 @@ _MOST_PARAMETERS = 100
 class Authenticator:
     """Finds out who calls. For one event loop: `start` before the first request, `aclose` after the last.
 
-    `sender` asks the issuer; without one a guarded transport is made and closed here. `revocations` are this process's
-    own unless they are given. `clock` tells seconds since the epoch, `timer` seconds that only go on. `warn` gets one
-    sentence, without anything of a credential, for what an operator should know.
+    `sender` asks the issuer; without one a guarded transport is made and closed here. `revocations` are those of the
+    file that the settings name, or of this process, unless they are given. `clock` tells seconds since the epoch,
+    `timer` seconds that only go on. `warn` gets one sentence, without anything of a credential, for what an operator
+    should know.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class Authenticator:
         timer: Callable[[], float] = time.monotonic,
     ) -> None:
         self.settings = settings
-        self.revocations = revocations or MemoryRevocations(clock=clock)
+        self.revocations = revocations or _make_revocations(settings, warn, clock, timer)
         self.api_keys = ApiKeyFile(settings.api_keys, warn=warn, timer=timer) if settings.api_keys else None
         self._clock = clock
         self._timer = timer
@@ -213,6 +214,14 @@ def _check_query(query: bytes | str) -> None:
         raise Refusal("credential_in_query") from None
     if not names.isdisjoint(_IN_QUERY):
         raise Refusal("credential_in_query")
+
+
+def _make_revocations(
+    settings: IdentitySettings, warn: Callable[[str], None], clock: Callable[[], float], timer: Callable[[], float]
+) -> Revocations:
+    if not settings.revocations:
+        return MemoryRevocations(clock=clock)
+    return RevocationFile(settings.revocations, warn=warn, clock=clock, timer=timer)
 
 
 def _make_transport() -> Transport:

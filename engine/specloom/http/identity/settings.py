@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from specloom.core import Fault, VariableError, dataclass, parse_duration, read_variable
+from specloom.core import Fault, VariableError, dataclass, parse_duration, read_variable, state_folder
 from specloom.net import ParsedUrl, check_url
 
 from .api_keys import find_api_keys
 from .identity import is_scope
 from .metadata import ENDPOINT, ResourceMetadata, locate_metadata
+from .revocations import FILE_NAME
 from .scopes import ScopePolicy
 
 SHORTEST_REFRESH, LONGEST_REFRESH = 60.0, 86_400.0
@@ -38,6 +40,8 @@ class IdentitySettings:
     """Whether callers without a credential are admitted."""
     api_keys: str = ""
     """The file of API keys."""
+    revocations: str = ""
+    """The file of what is revoked; "" keeps that in memory."""
     tenants: str = ""
     """The file or folder of what tenants have set for themselves, "" where there is none."""
 
@@ -84,6 +88,7 @@ def read_identity_settings(environ: Mapping[str, str]) -> IdentitySettings:
         scopes=ScopePolicy(read["ENFORCE_SCOPES"], required, read["SCOPES_OPTIONAL"]),
         anonymous=read["ALLOW_ANONYMOUS_HTTP"],
         api_keys=find_api_keys(environ),
+        revocations=str(Path(state_folder(environ)) / FILE_NAME),
         tenants=read["SPECLOOM_TENANTS"] or "",
     )
 
