@@ -246,7 +246,8 @@ def test_the_variables_that_the_engine_reads_are_those_that_are_documented() -> 
             named |= set(
                 re.findall(
                     r"""["']((?:SPECLOOM|CIRCUIT|CACHE|SEARCH|AUDIT|SESSION|MEMORY|WORKSPACE|STDIO|OAUTH|PUBLIC|JWKS"""
-                    r"""|ENFORCE|REQUIRED|SCOPES|ALLOW|HTTP|ALLOWED|CORS|TRUST|TRUSTED|MAX_REQUEST)_[A-Z_]+|HOST|PORT)["']""",
+                    r"""|ENFORCE|REQUIRED|SCOPES|ALLOW|HTTP|ALLOWED|CORS|TRUST|TRUSTED|MAX_REQUEST|MAX_CALLS|DAILY"""
+                    r"""|RATE_LIMIT(?!_TOOL))_[A-Z_]+|HOST|PORT)["']""",
                     file.read_text("utf-8"),
                 )
             )

@@ -25,6 +25,8 @@ class Variable:
     """What holds when it is not set, in words, where `default` cannot say it."""
     choices: tuple[str, ...] = ()
     secret: bool = False
+    zero: bool = False
+    """Whether 0 may be written, which switches off what it limits."""
 
 
 MOST_DIGITS = 12
@@ -78,9 +80,10 @@ def _to_number(variable: Variable, text: str) -> int | float:
         number = int(text) if variable.kind == "integer" else float(text)
     except ValueError:
         number = -1
-    if not 0 < number < 1_000_000:
+    if not (0 < number < 1_000_000 or (variable.zero and number == 0)):
         wanted = "a whole number" if variable.kind == "integer" else "a number"
-        raise VariableError(f"{variable.name} is {text!r}; write {wanted} above 0")
+        off = ", or 0 for no limit" if variable.zero else ""
+        raise VariableError(f"{variable.name} is {text!r}; write {wanted} above 0{off}")
     return number
 
 

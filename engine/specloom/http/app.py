@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .exchange import Receive, Send
     from .gate import Gate
     from .identity import ResourceMetadata
+    from .limits import HttpLimits
     from .service import HttpService
 
     Scope = dict[str, Any]
@@ -50,6 +51,8 @@ MISSING_CAPABILITY = -32021
 NO_CONTENT = 204
 MOST_DEPTH, MOST_VALUES = 64, 100_000
 """How deep a body may nest, and how many values it may have."""
+LONG_DIGITS = 5
+"""A body whose length has so many digits is not read for the id of a request that is refused."""
 JSON = (b"content-type", b"application/json")
 EVENTS: Headers = (
     (b"content-type", b"text/event-stream"),
@@ -87,11 +90,18 @@ class HttpApp:
     """The ASGI application of one worker."""
 
     def __init__(
-        self, service: HttpService, settings: HttpSettings, gate: Gate, metadata: ResourceMetadata | None = None
+        self,
+        service: HttpService,
+        settings: HttpSettings,
+        gate: Gate,
+        metadata: ResourceMetadata | None = None,
+        *,
+        limits: HttpLimits | None = None,
     ) -> None:
         self._service = service
         self._settings = settings
         self._gate = gate
+        self.limits = limits
         self._common: Headers = (
             (b"cache-control", b"no-store"),
             (b"x-content-type-options", b"nosniff"),
@@ -146,6 +156,8 @@ class HttpApp:
         await request.answer(200, self._metadata, METADATA)
 
     async def _endpoint(self, request: HttpRequest) -> None:
+        if self.limits is not None and not self.limits.passes():
+            await self._check_limits(self.limits, request)
         if request.method == "OPTIONS":
             if request.origin is None:
                 raise HttpRefusal(403)
@@ -155,7 +167,12 @@ class HttpApp:
             raise HttpRefusal(405, headers=(ALLOW,))
         check_form(request.named)
         request.check_length()
-        caller = await self._gate.admit(request.headers, request.query)
+        try:
+            caller = await self._gate.admit(request.headers, request.query)
+        except HttpRefusal as refused:
+            if refused.is_failed_attempt and self.limits is not None:
+                await self.limits.note_failure(request.client)
+            raise
         message = _parse(await request.read())
         request.message_id = message.get("id")
         is_modern, version = find_era(request.named, message, VERSION_KEY)
@@ -175,6 +192,16 @@ class HttpApp:
             await self._listen(request, exchange)
         else:
             await request.answer(202, b"")
+
+    async def _check_limits(self, limits: HttpLimits, request: HttpRequest) -> None:
+        """Refuse a request that is one too many (429), with its id where reading that costs little."""
+        try:
+            await limits.admit(request.client)
+        except HttpRefusal:
+            if request.method == "POST" and request.is_short:
+                with contextlib.suppress(HttpRefusal):
+                    request.message_id = _parse(await request.read()).get("id")
+            raise
 
     async def _run(self, request: HttpRequest, exchange: HttpExchange, call: LiveCall) -> None:
         """Perform a call, and answer with its result alone unless something is said before it."""
@@ -247,6 +274,12 @@ class HttpRequest:
             raise HttpRefusal(413 if length.isdigit() else 400)
         if int(length) > self._settings.body_bytes:
             raise HttpRefusal(413)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the body is said to be short."""
+        length = self.named.get(b"content-length", b"")
+        return length.isdigit() and len(length) < LONG_DIGITS
 
     async def read(self) -> bytes:
         """The body; refuses one that turns out too long (413), and one whose client leaves (400)."""

@@ -113,4 +113,4 @@ class IdentityGate:
             headers.append((b"www-authenticate", challenge.encode("latin-1")))
         if refusal.retry_after:
             headers.append((b"retry-after", b"%d" % refusal.retry_after))
-        return HttpRefusal(refusal.status, headers=headers)
+        return HttpRefusal(refusal.status, headers=headers, is_failed_attempt=refusal.is_failed_attempt)

@@ -39,11 +39,20 @@ Headers = Sequence[tuple[bytes, bytes]]
 class HttpRefusal(Exception):  # noqa: N818 - the name of the answer, as with faults
     """A request that is answered with a status alone, or with a status and an error of the protocol."""
 
-    def __init__(self, status: int, error: ProtocolError | None = None, headers: Headers = ()) -> None:
+    def __init__(
+        self,
+        status: int,
+        error: ProtocolError | None = None,
+        headers: Headers = (),
+        *,
+        is_failed_attempt: bool = False,
+    ) -> None:
+        """`is_failed_attempt` says that a credential was shown and did not hold."""
         super().__init__(str(status))
         self.status = status
         self.error = error
         self.headers = tuple(headers)
+        self.is_failed_attempt = is_failed_attempt
 
 
 def index(headers: Headers) -> dict[bytes, bytes]:

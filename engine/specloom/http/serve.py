@@ -24,15 +24,18 @@ from .app import HttpApp
 from .gate import IdentityGate, OpenGate
 from .guards import make_protocol
 from .identity import Authenticator, read_identity_settings
+from .limits import HttpLimits, LimitedEngine, LimitSettings, find_unasking, read_limits
 from .service import HttpService
 from .settings import ENDPOINT, HttpSettings, SettingsError, read_settings
 from .supervisor import Life, Supervisor
 
 if TYPE_CHECKING:
-    from specloom.server import Backend, Backends, Catalogue, Selection
+    from specloom.core import Backplane
+    from specloom.server import Backend, Backends, Selection
 
     from .gate import Caller
     from .identity import IdentitySettings
+    from .service import Engine
 
 BACKLOG = 1024
 MOST_WORKERS = 64
@@ -56,6 +59,7 @@ def serve_http(address: str, selection: Selection, *, workers: str = "", replay:
         settings = read_settings(environ, f"{settings.host}:{listener.getsockname()[1]}")
         selection.shared = identities is not None
         catalogue = load_catalogue(environ, selection, replay=bool(replay))
+        bounds = read_limits(environ, catalogue.tool_names, shared=identities is not None)
     except (SettingsError, VariableError) as error:
         warn(to_plain(str(error)))
         return USAGE
@@ -67,7 +71,22 @@ def serve_http(address: str, selection: Selection, *, workers: str = "", replay:
         # A worker that replaces another has the specs of now, and not those that its parent began with.
         served = catalogue if life is None else load_catalogue(environ, selection, replay=bool(replay))
         is_shared = count > 1 or identities is not None
-        return asyncio.run(_serve(served, settings, identities, listener, life, is_shared, replay, record))
+        backplane = open_run_folder(environ) if is_shared else local_backplane()
+        limits = None
+        if identities is not None or bounds != LimitSettings():
+            limits = HttpLimits(bounds, backplane.counters, workers=count, unasking=find_unasking(served))
+        paced = backplane if is_shared and not replay else None
+
+        def load() -> Engine:
+            shared = identities is not None
+            engine = OwnerEngine(
+                make_backends(environ, served, replay=replay, record=record, shared=shared, backplane=paced)
+            )
+            return engine if limits is None else LimitedEngine(engine, limits)
+
+        bus = backplane.bus if life is not None else None
+        service = HttpService(served, load, bus=bus, report=report)
+        return asyncio.run(_serve(service, settings, identities, listener, life, backplane, limits))
 
     if count == 1:
         return work(0, None)
@@ -124,35 +143,25 @@ class OwnerEngine:
 
 
 async def _serve(
-    catalogue: Catalogue,
+    service: HttpService,
     settings: HttpSettings,
     identities: IdentitySettings | None,
     listener: socket.socket,
     life: Life | None,
-    is_shared: bool,
-    replay: str,
-    record: str,
+    backplane: Backplane,
+    limits: HttpLimits | None,
 ) -> int:
-    """Be a worker: `is_shared` says that others keep limits with it, `life` is what its parent has given it."""
-    backplane = open_run_folder(os.environ) if is_shared else local_backplane()
-
-    def load() -> OwnerEngine:
-        shared = identities is not None
-        paced = backplane if is_shared and not replay else None
-        return OwnerEngine(
-            make_backends(os.environ, catalogue, replay=replay, record=record, shared=shared, backplane=paced)
-        )
-
-    service = HttpService(catalogue, load, bus=backplane.bus if life is not None else None, report=report)
+    """Be a worker; `life` is what its parent has given it."""
     try:
         if identities is None:
             everybody = OpenGate(local_owner(os.environ, []))
-            return await run(service, settings, HttpApp(service, settings, everybody), listener, life=life)
+            app = HttpApp(service, settings, everybody, limits=limits)
+            return await run(service, settings, app, listener, life=life)
         authenticator = Authenticator(identities, warn=warn)
         await authenticator.start()
         try:
-            gate = IdentityGate(authenticator, catalogue.tool_names)
-            app = HttpApp(service, settings, gate, authenticator.metadata)
+            gate = IdentityGate(authenticator, service.catalogue.tool_names)
+            app = HttpApp(service, settings, gate, authenticator.metadata, limits=limits)
             return await run(service, settings, app, listener, life=life)
         finally:
             await authenticator.aclose()

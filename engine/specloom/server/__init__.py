@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from .frames import VERSION_KEY, parse, to_error, to_notification, to_request
     from .protocol import (
         HANDSHAKE_VERSIONS,
+        INTERNAL_ERROR,
         INVALID_REQUEST,
         METHOD_NOT_FOUND,
         MODERN_VERSIONS,
         PARSE_ERROR,
         UNSUPPORTED_VERSION,
         Backend,
+        Call,
         Catalogue,
         NoChannel,
         ProtocolError,
@@ -49,8 +51,8 @@ __getattr__ = exports(
         "connection": "CHANGES Announcements Connection check_modern",
         "frames": "VERSION_KEY parse to_error to_notification to_request",
         "protocol": (
-            "HANDSHAKE_VERSIONS INVALID_REQUEST METHOD_NOT_FOUND MODERN_VERSIONS PARSE_ERROR UNSUPPORTED_VERSION "
-            "Backend Catalogue NoChannel ProtocolError"
+            "HANDSHAKE_VERSIONS INTERNAL_ERROR INVALID_REQUEST METHOD_NOT_FOUND MODERN_VERSIONS PARSE_ERROR "
+            "UNSUPPORTED_VERSION Backend Call Catalogue NoChannel ProtocolError"
         ),
         "catalogue": "CATALOGUES OUTPUT_SCHEMAS Selection make_catalogue",
         "served": "find_digest forget_opened load_heads load_served open_tables version_line",

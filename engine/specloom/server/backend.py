@@ -89,6 +89,7 @@ class ExecutorBackend(Backend):
             )
         finally:
             self._tell_changes(name, arguments, call)
+        call.is_kept = outcome.meta.get("cached") is True
         presented = await self._presenter.present(name, outcome, self._owner)
         if (whole := outcome.linked or presented.whole) is None:
             return render_text(presented.body, outcome.meta, text=presented.text)

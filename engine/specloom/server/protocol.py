@@ -211,6 +211,8 @@ class Call:
     """What `call_now` gave for this call, if anything."""
     request_state: str | None
     """The state that came back with it. The client could have changed it: seal it, and check the seal."""
+    is_kept: bool = False
+    """Whether the answer had been kept, and nobody was asked for it; the backend says so."""
 
     def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Tell how far the call is, if the client asked; steps back, and steps too close together, are dropped."""

@@ -11,7 +11,7 @@ from specloom.core.lazy import exports
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .backplane import RUN_FOLDER, open_backplane
-    from .backplane_local import local_backplane
+    from .backplane_local import LocalCounters, local_backplane
     from .audit_log import AuditRecord, AuditTrail, audit_key, audit_path, open_audit, verify
     from .consent import add_member, check_space, list_members, remove_member
     from .files import FileLock, append_whole, sync_folder, write_whole
@@ -25,7 +25,7 @@ __getattr__ = exports(
     __name__,
     {
         "backplane": "RUN_FOLDER open_backplane",
-        "backplane_local": "local_backplane",
+        "backplane_local": "LocalCounters local_backplane",
         "audit_log": "AuditRecord AuditTrail audit_key audit_path open_audit verify",
         "consent": "add_member check_space list_members remove_member",
         "files": "FileLock append_whole sync_folder write_whole",
