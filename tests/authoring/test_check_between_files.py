@@ -12,6 +12,7 @@ import pytest
 
 from specloom.authoring.check import find_verdict, judge
 from specloom.authoring.examples.compare import differing_row
+from specloom.core.diagnostics import render
 from specloom.plugins.registry import PROCEDURES, load_hooks
 from tests.authoring.test_check import TOOL, said
 from tests.authoring.test_check import lay as lay_lights
@@ -184,6 +185,19 @@ def test_a_file_that_is_written_anew_with_the_same_text_is_no_change(tmp_path: P
     other = find_verdict([root], environ)
 
     assert (same.remembered, other.remembered) == (True, False)
+
+
+def test_a_problem_that_is_remembered_is_shown_as_it_was(tmp_path: Path) -> None:
+    root, environ = lay(tmp_path / "specs"), {"SPECLOOM_CACHE_DIR": str(tmp_path / "cache")}
+    path = root / "providers.d/almanac.yaml"
+    path.write_bytes(b"\xef\xbb\xbfspec: provider/2\n" + path.read_bytes())
+
+    shown = [
+        [render(one, verdict.sources) for one in verdict.diagnostics]
+        for verdict in (find_verdict([root], environ) for _ in range(2))
+    ]
+
+    assert shown[0] == shown[1] != []
 
 
 def test_a_procedure_names_every_parameter_that_it_takes_for_granted() -> None:

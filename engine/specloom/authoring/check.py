@@ -8,6 +8,7 @@ import json
 import os
 import sys
 import time
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, field, replace
 from importlib.metadata import entry_points
@@ -128,7 +129,7 @@ def find_verdict(roots: Sequence[Path], environ: Mapping[str, str], *, remember:
     stamp = _stamp_path(roots, environ)
     verdict = _load_stamp(stamp, digest)
     if verdict is not None:
-        texts = {name: data.decode("utf-8", "replace") for name, data in sources.items()}
+        texts = {name: data.removeprefix(BOM_UTF8).decode("utf-8", "replace") for name, data in sources.items()}
         return replace(verdict, sources=texts, seconds=time.perf_counter() - began)
     verdict = _judge_changed(roots, _stamp_path(roots[:1], environ).with_suffix(".files"), engine, environ)
     verdict = replace(verdict, seconds=time.perf_counter() - began)

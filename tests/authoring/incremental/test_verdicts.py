@@ -196,6 +196,47 @@ def test_a_file_of_a_users_layer_takes_the_place_of_a_shipped_one_and_gives_it_b
         assert codes(house.check()) == first
 
 
+def test_files_and_folders_that_are_odd_are_judged_as_by_a_check_of_everything(tmp_path: Path) -> None:
+    base, environ = build(tmp_path / "base"), {"SPECLOOM_CACHE_DIR": str(tmp_path / "cache")}
+    alone = tmp_path / "alone" / "alpha.yaml"
+    alone.parent.mkdir()
+    alone.write_text((base / "providers.d/alpha.yaml").read_text(encoding="utf-8").replace("n: =", "m: ="), "utf-8")
+    (base / "providers.d/huge.yaml").write_bytes(b"# " + b"x" * 5_000_000)
+    (base / "providers.d/bytes.yaml").write_bytes(b"spec: provider/1\nname: \xff\n")
+    (base / "providers.d/empty.yaml").write_bytes(b"")
+    (base / "providers.d/two.yml").write_bytes(b"")
+    (base / "lenses/lost.yaml").symlink_to(tmp_path / "nowhere")
+    (base / "tools.d/coast/deep").mkdir()
+    (base / "tools.d/coast/deep/alpha.yaml").write_bytes((base / "providers.d/alpha.yaml").read_bytes())
+    (base / "templates/prompts/bad.md.j2").write_bytes(b"---\n\xff")
+    layers = [
+        [base],
+        [base, alone],
+        [base, tmp_path / "missing"],
+        [base, alone, base],
+        [alone],
+        [base / "tools.d"],
+        [base],
+    ]
+
+    for roots in layers:
+        verdict, whole = find_verdict(roots, environ), judge(roots)
+
+        assert list(map(str, verdict.diagnostics)) == list(map(str, whole.diagnostics)), roots
+        assert verdict.counts == whole.counts
+        assert verdict.remembered or verdict.sources == whole.sources
+
+
+def test_what_is_wrong_in_one_file_hides_nothing_in_another(house: House) -> None:
+    tool, slip = house.base / "tools.d/coast/note_light.yaml", house.base / "lenses/nature.yaml"
+    tool.write_text(tool.read_text(encoding="utf-8").replace("value: {text: args.light}", "value: {}"), "utf-8")
+    needed = [one for one in house.check().diagnostics if one.code == "E102"]
+
+    slip.write_text(slip.read_text(encoding="utf-8").replace("makes: [", "makes: [x, "), "utf-8")
+
+    assert [one for one in house.check().diagnostics if one.code == "E102"] == needed != []
+
+
 _WORD = re.compile(r"[A-Za-z_]{3,}")
 
 
