@@ -20,6 +20,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import yaml
+from demo_http import show_http
 from mcp import Client, StdioServerParameters
 
 from specloom.cli.common import make_executor
@@ -56,6 +57,7 @@ def main(offline: bool = False) -> int:
             say(paint(source.says, "bold"))
             try:
                 if asyncio.run(show(source, plan, Path(folder) / "cache", paint)):
+                    asyncio.run(show_many(source, Path(folder), paint))
                     return 0
             except KeyboardInterrupt:
                 return 130
@@ -200,6 +202,14 @@ async def show(source: Source, plan: dict[str, Any], cache: Path, paint: Paint) 
             await show_call(client, plan["mistaken"], paint)
     say()
     return True
+
+
+async def show_many(source: Source, folder: Path, paint: Paint) -> None:
+    """The first call again, over HTTP and by several tenants."""
+    say(paint("The same for many, over HTTP, with tokens of an issuer on this machine:", "bold"))
+    async for line in show_http(list(source.arguments), source.settings, source.calls[0], folder):
+        say(line)
+    say()
 
 
 async def show_call(client: Client, one: dict[str, Any], paint: Paint, rows: int = 3) -> bool:

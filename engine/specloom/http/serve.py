@@ -65,7 +65,10 @@ def serve_http(address: str, selection: Selection, *, workers: str = "", replay:
         return USAGE
     except SystemExit as stop:
         return int(stop.code or 0)
-    warn(f"{settings.public_url}{ENDPOINT} answers {describe_callers(identities)}{_say_workers(count)}")
+    where = f"{settings.local_url}{ENDPOINT}"
+    if settings.public_url != settings.local_url:
+        where += f", which clients know as {settings.public_url}{ENDPOINT},"
+    warn(f"{where} answers {describe_callers(identities)}{_say_workers(count)}")
 
     def work(_: int, life: Life | None) -> int:
         # A worker that replaces another has the specs of now, and not those that its parent began with.

@@ -56,6 +56,11 @@ class HttpSettings:
         return max(self.connections // ADDRESS_SHARE, 1)
 
     @property
+    def local_url(self) -> str:
+        """Where it listens."""
+        return f"http://{_bracket(self.host)}:{self.port}"
+
+    @property
     def is_loopback(self) -> bool:
         """Whether nobody but this machine can reach it."""
         return _is_loopback(self.host)
@@ -64,8 +69,7 @@ class HttpSettings:
 def read_settings(environ: Mapping[str, str], address: str = "") -> HttpSettings:
     """The settings of an environment; `address` is what the command names, `[HOST:]PORT`."""
     host, port = _split_address(address, environ)
-    shown = f"[{host}]" if ":" in host else host
-    public = _read_public_url(environ) or f"http://{shown}:{port}"
+    public = _read_public_url(environ) or f"http://{_bracket(host)}:{port}"
     return HttpSettings(
         host=host,
         port=port,
@@ -104,6 +108,10 @@ def _split_address(address: str, environ: Mapping[str, str]) -> tuple[str, int]:
     if not (port.isascii() and port.isdigit() and int(port) <= HIGHEST_PORT):
         raise SettingsError(f"{address or port!r} is no address to listen on; write [HOST:]PORT, such as 8080")
     return host.removeprefix("[").removesuffix("]") or str(_read(environ, "HOST")), int(port)
+
+
+def _bracket(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 def _is_loopback(host: str) -> bool:
