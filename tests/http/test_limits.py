@@ -180,20 +180,23 @@ def test_a_notification_too_many_is_refused_without_an_id(clock: Clock) -> None:
 
 
 @pytest.fixture
-def key_file(tmp_path: Path) -> tuple[IdentityGate, str]:
-    """A gate for API keys, and one that holds."""
+def key_file(tmp_path: Path) -> tuple[IdentityGate, str, str]:
+    """A gate for API keys, and two that hold."""
     path = str(tmp_path / "keys.json")
-    _, text = ApiKeyFile(path).add("acme", user="ann", now=NOON)
-    return IdentityGate(Authenticator(IdentitySettings(api_keys=path)), TOOLS), text
+    keys = ApiKeyFile(path)
+    texts = [keys.add("acme", user=user, now=NOON)[1] for user in ("ann", "bob")]
+    return IdentityGate(Authenticator(IdentitySettings(api_keys=path)), TOOLS), *texts
 
 
-def test_credentials_that_do_not_hold_are_few_a_minute(clock: Clock, key_file: tuple[IdentityGate, str]) -> None:
-    gate, key = key_file
+def test_credentials_that_do_not_hold_are_few_a_minute(clock: Clock, key_file: tuple[IdentityGate, str, str]) -> None:
+    gate, key, known = key_file
     with limited(clock, gate=gate) as server, server.client() as client:
+        client.post(request(1, "ping"), X_API_Key=known)
         unsaid = [client.post(request(1, "ping")).status for _ in range(FAILURES + 5)]
         wrong = [client.post(request(1, "ping"), X_API_Key=key[:-1] + "!").status for _ in range(FAILURES)]
         barred = client.post(request(1, "ping"), X_API_Key="guess")
         right = client.post(request(1, "ping"), X_API_Key=key)
+        seen = client.post(request(1, "ping"), X_API_Key=known)
         clock.now += 2.0
         later = client.post(request(1, "ping"), X_API_Key=key)
 
@@ -201,6 +204,7 @@ def test_credentials_that_do_not_hold_are_few_a_minute(clock: Clock, key_file: t
     assert wrong == [401] * FAILURES
     assert (barred.status, barred.headers["retry-after"]) == (429, "2")
     assert right.status == 429
+    assert seen.status == 200
     assert later.status == 200
 
 

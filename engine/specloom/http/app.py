@@ -173,6 +173,8 @@ class HttpApp:
             if refused.is_failed_attempt and self.limits is not None:
                 await self.limits.note_failure(request.client)
             raise
+        if self.limits is not None:
+            self.limits.note_success(request.credential)
         message = _parse(await request.read())
         request.message_id = message.get("id")
         is_modern, version = find_era(request.named, message, VERSION_KEY)
@@ -196,7 +198,7 @@ class HttpApp:
     async def _check_limits(self, limits: HttpLimits, request: HttpRequest) -> None:
         """Refuse a request that is one too many (429), with its id where reading that costs little."""
         try:
-            await limits.admit(request.client)
+            await limits.admit(request.client, request.credential)
         except HttpRefusal:
             if request.method == "POST" and request.is_short:
                 with contextlib.suppress(HttpRefusal):
@@ -274,6 +276,11 @@ class HttpRequest:
             raise HttpRefusal(413 if length.isdigit() else 400)
         if int(length) > self._settings.body_bytes:
             raise HttpRefusal(413)
+
+    @property
+    def credential(self) -> bytes | None:
+        """What the caller shows to say who they are, if anything."""
+        return self.named.get(b"authorization") or self.named.get(b"x-api-key")
 
     @property
     def is_short(self) -> bool:

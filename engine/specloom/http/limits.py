@@ -414,6 +414,8 @@ class HttpLimits:
         self._failures = Limit("failures", FAILURES, MINUTE, "", "credentials that do not hold", "from an address")
         self._barred: OrderedDict[str, float] = OrderedDict()
         """Until when an address is not listened to whose credentials did not hold."""
+        self._good: OrderedDict[int, None] = OrderedDict()
+        """Hashes of credentials that have held."""
         self._tools = {
             tool: Limit("tool", count, MINUTE, _name_variable(tool), f"calls of {tool}", "for each tenant")
             for tool, count in settings.per_tool.items()
@@ -442,12 +444,16 @@ class HttpLimits:
             return False
         return self._overall is None or self.ledger.take_held(self._overall_key, self.ledger.clock())
 
-    async def admit(self, client: str) -> None:
-        """Nothing where a request from an address may go on, else an HttpRefusal."""
+    async def admit(self, client: str, credential: bytes | None = None) -> None:
+        """Nothing where a request from an address may go on, else an HttpRefusal.
+
+        A credential that has held is listened to also where others of its address did not: behind a proxy, or in one
+        house, somebody who guesses must not lock out everybody.
+        """
         network, now = find_network(client), self.ledger.clock()
         while self._barred and next(iter(self._barred.values())) <= now:
             self._barred.popitem(last=False)
-        if (barred := self._barred.get(network, now)) > now:
+        if (barred := self._barred.get(network, now)) > now and not self._has_held(credential):
             raise self._refuse_request(self._failures, barred - now)
         if self._address is not None and (wait := await self.ledger.take(self._address, network)):
             raise self._refuse_request(self._address, wait)
@@ -455,6 +461,17 @@ class HttpLimits:
             if self._address is not None:
                 self.ledger.give(self._address, network)
             raise self._refuse_request(self._overall, wait)
+
+    def note_success(self, credential: bytes | None) -> None:
+        """Remember that a credential held, by its hash alone; it is looked at again with every request."""
+        if credential is None or (digest := hash(credential)) in self._good:
+            return
+        self._good[digest] = None
+        if len(self._good) > MOST_KEYS:
+            self._good.popitem(last=False)
+
+    def _has_held(self, credential: bytes | None) -> bool:
+        return credential is not None and hash(credential) in self._good
 
     async def note_failure(self, client: str) -> None:
         """Count a credential that does not hold; an HttpRefusal in place of the challenge where there were too many."""
