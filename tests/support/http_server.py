@@ -62,6 +62,7 @@ class HttpDemo:
         self.settings = replace(read_settings(environ or {}, f"127.0.0.1:{self.port}"), **more)
         self.service = HttpService(catalogue(), lambda: self.engine, report=self.reported.append)
         self.app = HttpApp(self.service, self.settings, gate or OwnerGate())
+        self.others: list[Any] = []
         self._stop: asyncio.Event | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._up = threading.Event()
@@ -71,7 +72,7 @@ class HttpDemo:
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
         self._up.set()
-        await run(self.service, self.settings, self.app, self._listener, stop=self._stop)
+        await run(self.service, self.settings, self.app, self._listener, stop=self._stop, others=self.others)
 
     def __enter__(self) -> HttpDemo:
         self._thread.start()
@@ -88,6 +89,12 @@ class HttpDemo:
         assert self._loop is not None
         assert self._stop is not None
         self._loop.call_soon_threadsafe(self._stop.set)
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The server's loop."""
+        assert self._loop is not None
+        return self._loop
 
     def call_soon(self, function: Any) -> None:
         """Run a function on the server's loop."""

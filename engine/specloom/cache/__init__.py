@@ -9,15 +9,15 @@ from specloom.core.lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .cache import LOCK_WAIT, AnswerCache
-    from .disk import ANSWERS, CacheEntry, erase_answers
+    from .cache import AnswerCache
+    from .disk import ANSWERS, LOCK_WAIT, CacheEntry, erase_answers, forget_answers
     from .erasures import ERASURES
 
 __getattr__ = exports(
     __name__,
     {
-        "cache": "LOCK_WAIT AnswerCache",
-        "disk": "ANSWERS CacheEntry erase_answers",
+        "cache": "AnswerCache",
+        "disk": "ANSWERS LOCK_WAIT CacheEntry erase_answers forget_answers",
         "erasures": "ERASURES",
     },
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from specloom.core import KEY_BYTES
 
-from .disk import ANSWERS, AnswerDisk, CacheEntry, Glance
+from .disk import ANSWERS, LOCK_WAIT, AnswerDisk, CacheEntry, Glance
 from .erasures import FRESH, Erasures
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MEBIBYTE = 1024 * 1024
-LOCK_WAIT = 1.0
-"""Seconds to wait for another process that is writing to the directory."""
 TOGETHER = 0.05
 """Seconds that an answer waits for others on its way to the disk: one transaction costs more than what it writes."""
 MOST_WAITING = 4 * MEBIBYTE

@@ -7,17 +7,19 @@ import errno
 import os
 import struct
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from specloom.core import dataclass, keyed_digest, make_database, make_folder, seal, unseal
+from specloom.core import cache_folder, dataclass, keyed_digest, make_database, make_folder, seal, state_folder, unseal
 
-from .erasures import mark_erasure
+from .erasures import ERASURES, mark_erasure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
 
+LOCK_WAIT = 1.0
+"""Seconds to wait for another process that is writing to the directory."""
 ANSWERS = "answers"
 """The directory in the cache's folder."""
 WRITES_BETWEEN = 32
@@ -247,6 +249,31 @@ def erase_answers(directory: Path, lock_wait: float, *, erasures: Path | None = 
         return not connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
     except sqlite3.Error:
         return False
+    finally:
+        connection.close()
+
+
+def forget_answers(environ: Mapping[str, str]) -> tuple[int, bool]:
+    """Remove every answer that is kept for an environment, also in the memory of servers that run.
+
+    How many there were on disk, and whether they are gone; OSError where servers cannot be told.
+    """
+    directory = Path(cache_folder(environ)) / ANSWERS
+    count = count_answers(directory, LOCK_WAIT)
+    return count, erase_answers(directory, LOCK_WAIT, erasures=Path(state_folder(environ)) / ERASURES)
+
+
+def count_answers(directory: Path, lock_wait: float) -> int:
+    """How many answers are kept in a directory; 0 where none can be seen."""
+    import sqlite3
+
+    if not (directory / "cache.db").exists():
+        return 0
+    connection = sqlite3.connect(directory / "cache.db", timeout=lock_wait, isolation_level=None)
+    try:
+        return int(connection.execute("SELECT COUNT(*) FROM Cache").fetchone()[0])
+    except sqlite3.Error:
+        return 0
     finally:
         connection.close()
 

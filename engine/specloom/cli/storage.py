@@ -38,8 +38,7 @@ def erase(options: Namespace) -> int:
     """Remove everything that a user, or every user of a tenant, has here; their API keys are revoked."""
     if not options.user and not options.whole_tenant:
         raise CommandError("say whose data: --user NAME, or --whole-tenant for every user of the tenant")
-    from specloom.cache import ANSWERS, ERASURES, LOCK_WAIT, erase_answers
-    from specloom.core import cache_folder
+    from specloom.cache import forget_answers
     from specloom.plugins import CONSENTS
 
     from .keys import revoke_keys
@@ -58,9 +57,7 @@ def erase(options: Namespace) -> int:
         erased.deleted["api_keys"] = keys
     # Kept answers are nobody's in particular, so what somebody has asked goes only when all of them go.
     try:
-        forgotten = erase_answers(
-            Path(cache_folder(os.environ)) / ANSWERS, LOCK_WAIT, erasures=Path(_folder()) / ERASURES
-        )
+        _, forgotten = forget_answers(os.environ)
     except OSError as error:
         raise CommandError(
             f"running servers cannot be told of it, so stop them: {error.filename} cannot be written ({error.strerror})"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import copy
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from specloom.server import (
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from .service import HttpService
 
     Scope = dict[str, Any]
+    Route = Callable[["HttpRequest"], Awaitable[None]]
 
 MISSING_CAPABILITY = -32021
 NO_CONTENT = 204
@@ -108,7 +110,7 @@ class HttpApp:
             *_named(b"content-security-policy", settings.content_security_policy),
             *_named(b"referrer-policy", settings.referrer_policy),
         )
-        self.routes: dict[str, Callable[[HttpRequest], Awaitable[None]]] = {
+        self.routes: dict[str, Route] = {
             ENDPOINT: self._endpoint,
             f"{ENDPOINT}/": self._endpoint,
             "/health/live": self._live,
@@ -117,6 +119,13 @@ class HttpApp:
         if metadata is not None:
             self._metadata = metadata.to_json()
             self.routes |= dict.fromkeys(metadata.paths, self._tell_metadata)
+
+    def narrow(self, routes: Mapping[str, Route], settings: HttpSettings) -> HttpApp:
+        """The same for a port of its own, with these routes alone."""
+        other = copy.copy(self)
+        other.routes = dict(routes)
+        other._settings = settings  # noqa: SLF001 - of the same class
+        return other
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, as ASGI hands it over."""
@@ -259,8 +268,9 @@ class HttpRequest:
         forwarded = [value for name, value in self.headers if name == b"x-forwarded-for"]
         self.client = find_client(peer, forwarded, settings.proxies)
         self.id = find_request_id(self.named) or secrets.token_hex(16)
+        self.body_bytes = settings.body_bytes
+        """How long its body may be."""
         self._send = send
-        self._settings = settings
         self._common = common
         self._has_begun = False
 
@@ -272,9 +282,9 @@ class HttpRequest:
     def check_length(self) -> None:
         """Refuse a body that is said to be too long (413) before any of it is read."""
         length = self.named.get(b"content-length", b"0")
-        if not length.isdigit() or len(length) > len(str(self._settings.body_bytes)) + 1:
+        if not length.isdigit() or len(length) > len(str(self.body_bytes)) + 1:
             raise HttpRefusal(413 if length.isdigit() else 400)
-        if int(length) > self._settings.body_bytes:
+        if int(length) > self.body_bytes:
             raise HttpRefusal(413)
 
     @property
@@ -309,7 +319,7 @@ class HttpRequest:
         return b"".join(parts)
 
     def _check_size(self, size: int) -> None:
-        if size > self._settings.body_bytes:
+        if size > self.body_bytes:
             raise HttpRefusal(413)
 
     async def answer(self, status: int, body: bytes, headers: Headers = ()) -> None:

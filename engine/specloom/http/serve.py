@@ -9,7 +9,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -20,21 +20,25 @@ from specloom.core import VariableError, to_plain
 from specloom.server import load_catalogue, make_backends, open_run_folder, warn
 from specloom.storage import local_backplane, local_owner
 
+from .admin_keys import read_admin_settings
 from .app import HttpApp
 from .gate import IdentityGate, OpenGate
 from .guards import make_protocol
 from .identity import Authenticator, read_identity_settings
 from .limits import HttpLimits, LimitedEngine, LimitSettings, find_unasking, read_limits
+from .operations import Operations
 from .service import HttpService
 from .settings import ENDPOINT, HttpSettings, SettingsError, read_settings
 from .supervisor import Life, Supervisor
 
 if TYPE_CHECKING:
     from specloom.core import Backplane
+    from specloom.runtime import Executor
     from specloom.server import Backend, Backends, Selection
 
     from .gate import Caller
     from .identity import IdentitySettings
+    from .operations import Place
     from .service import Engine
 
 BACKLOG = 1024
@@ -57,6 +61,8 @@ def serve_http(address: str, selection: Selection, *, workers: str = "", replay:
         identities = read_identities(environ, settings)
         listener = bind(settings)
         settings = read_settings(environ, f"{settings.host}:{listener.getsockname()[1]}")
+        admin = read_admin_settings(environ, warn)
+        ports = {name: bind(one) for name, one in admin.ports.items()}
         selection.shared = identities is not None
         catalogue = load_catalogue(environ, selection, replay=bool(replay))
         bounds = read_limits(environ, catalogue.tool_names, shared=identities is not None)
@@ -82,14 +88,15 @@ def serve_http(address: str, selection: Selection, *, workers: str = "", replay:
 
         def load() -> Engine:
             shared = identities is not None
-            engine = OwnerEngine(
+            engine = operations.engine = OwnerEngine(
                 make_backends(environ, served, replay=replay, record=record, shared=shared, backplane=paced)
             )
             return engine if limits is None else LimitedEngine(engine, limits)
 
+        operations = Operations(admin, ports, environ, warn=warn)
         bus = backplane.bus if life is not None else None
         service = HttpService(served, load, bus=bus, report=report)
-        return asyncio.run(_serve(service, settings, identities, listener, life, backplane, limits))
+        return asyncio.run(_serve(service, settings, identities, listener, life, backplane, limits, operations))
 
     if count == 1:
         return work(0, None)
@@ -140,6 +147,11 @@ class OwnerEngine:
             caller.owner, tools=caller.tools, is_operator=caller.is_operator, remembers=not caller.is_nobody
         )
 
+    @property
+    def executor(self) -> Executor:
+        """What performs the calls."""
+        return self._backends.executor
+
     async def aclose(self) -> None:
         """Close it."""
         await self._backends.aclose()
@@ -153,22 +165,25 @@ async def _serve(
     life: Life | None,
     backplane: Backplane,
     limits: HttpLimits | None,
+    operations: Operations,
 ) -> int:
     """Be a worker; `life` is what its parent has given it."""
     try:
         if identities is None:
             everybody = OpenGate(local_owner(os.environ, []))
             app = HttpApp(service, settings, everybody, limits=limits)
-            return await run(service, settings, app, listener, life=life)
+            return await run(service, settings, app, listener, life=life, others=operations.open(app, service))
         authenticator = Authenticator(identities, warn=warn)
         await authenticator.start()
         try:
             gate = IdentityGate(authenticator, service.catalogue.tool_names)
             app = HttpApp(service, settings, gate, authenticator.metadata, limits=limits)
-            return await run(service, settings, app, listener, life=life)
+            others = operations.open(app, service, authenticator.revocations)
+            return await run(service, settings, app, listener, life=life, others=others)
         finally:
             await authenticator.aclose()
     finally:
+        await asyncio.to_thread(operations.close)
         await backplane.aclose()
 
 
@@ -218,10 +233,27 @@ async def run(
     *,
     stop: asyncio.Event | None = None,
     life: Life | None = None,
+    others: Sequence[Place] = (),
 ) -> int:
-    """Serve on a socket until a signal, until `stop` is set, or until the parent ends; then drain and close."""
+    """Serve on a socket until a signal, until `stop` is set, or until the parent ends; then drain and close.
+
+    `others` are applications with ports of their own, which are served as long.
+    """
     logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
-    config = uvicorn.Config(
+    stop = stop or asyncio.Event()
+    service.start(life.say_ready if life is not None else lambda: None)
+    if life is not None:
+        asyncio.get_running_loop().add_reader(life.parent, stop.set)
+    places = [(app, settings, listener), *others]
+    servers = [_Server(_configure(one, bounds), service, is_alone=life is None) for one, bounds, _ in places]
+    with _signals(stop):
+        await asyncio.gather(*(one.serve_until(stop, place[2]) for one, place in zip(servers, places, strict=True)))
+        await service.close(settings.shutdown_seconds)
+    return 0
+
+
+def _configure(app: HttpApp, settings: HttpSettings) -> uvicorn.Config:
+    return uvicorn.Config(
         app,
         http=make_protocol(settings),
         ws="none",
@@ -235,15 +267,6 @@ async def run(
         timeout_keep_alive=max(round(settings.idle_seconds), 1),
         timeout_graceful_shutdown=max(round(settings.shutdown_seconds), 1),
     )
-    server = _Server(config, service, is_alone=life is None)
-    stop = stop or asyncio.Event()
-    service.start(life.say_ready if life is not None else lambda: None)
-    if life is not None:
-        asyncio.get_running_loop().add_reader(life.parent, stop.set)
-    with _signals(stop):
-        await server.serve_until(stop, listener)
-        await service.close(settings.shutdown_seconds)
-    return 0
 
 
 @contextmanager

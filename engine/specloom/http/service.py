@@ -136,10 +136,15 @@ class HttpService:
                 self._backends.popitem(last=False)
         return backend
 
-    async def wait_for_backend(self, caller: Caller) -> Backend:
-        """The same, once it is loaded; raises what keeps it from being loaded."""
+    async def wait_for_engine(self) -> Engine:
+        """The engine, once it is loaded; raises what keeps it from being loaded."""
         if self._engine is None:
             self._engine = await asyncio.shield(self._begin())
+        return self._engine
+
+    async def wait_for_backend(self, caller: Caller) -> Backend:
+        """The same, once it is loaded; raises what keeps it from being loaded."""
+        await self.wait_for_engine()
         backend = self.find_backend(caller)
         assert backend is not None
         return backend

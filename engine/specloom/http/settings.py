@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -54,6 +55,12 @@ class HttpSettings:
     def connections_an_address(self) -> int:
         """Connections that one address may have."""
         return max(self.connections // ADDRESS_SHARE, 1)
+
+    def move(self, port: int) -> HttpSettings:
+        """The same for another port, with the hosts that requests to it are for."""
+        hosts = {name.removesuffix(f":{self.port}") for name in self.hosts}
+        hosts |= {f"{name}:{port}" for name in hosts if name != "*"}
+        return replace(self, port=port, hosts=frozenset(hosts))
 
     @property
     def local_url(self) -> str:

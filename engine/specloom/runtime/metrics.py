@@ -37,6 +37,17 @@ class Count:
             self.faults += 1
             self.kinds[fault.kind] = self.kinds.get(fault.kind, 0) + 1
 
+    def merge(self, other: Count) -> None:
+        """Add what another has counted."""
+        self.calls += other.calls
+        self.faults += other.faults
+        self.hits += other.hits
+        self.seconds += other.seconds
+        self.last = max(self.last, other.last)
+        for kind, count in other.kinds.items():
+            self.kinds[kind] = self.kinds.get(kind, 0) + count
+        self.lengths.extend(other.lengths)
+
     @property
     def mean(self) -> float:
         """Seconds of a call, of the newest; 0 before the first."""
@@ -134,6 +145,13 @@ class TenantCounts:
             self._counts.move_to_end(key)
         count.add(seconds, fault, at=at)
         count.hits += hits
+
+    def sum(self) -> dict[str, Count]:
+        """All calls of each tenant, with the lengths of the newest of each tool."""
+        sums: dict[str, Count] = {}
+        for (tenant, _), count in tuple(self._counts.items()):
+            sums.setdefault(tenant, Count()).merge(count)
+        return sums
 
     def of(self, tenant: str, tool: str) -> Count:
         """What was counted; nothing yet for whoever is not there."""

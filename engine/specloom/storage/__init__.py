@@ -12,8 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .backplane import RUN_FOLDER, open_backplane
     from .backplane_local import LocalCounters, local_backplane
-    from .audit_log import AuditRecord, AuditTrail, audit_key, audit_path, open_audit, verify
-    from .consent import add_member, check_space, list_members, remove_member
+    from .audit_log import AuditRecord, AuditTrail, audit_key, audit_path, open_audit, read_rows, verify
+    from .consent import add_member, check_space, decide, list_members, remove_member
     from .files import FileLock, append_whole, sync_folder, write_whole
     from .hash_chain import ChainedLog, ChainVerdict, RowFormat
     from .keys import load_master_keys
@@ -26,8 +26,8 @@ __getattr__ = exports(
     {
         "backplane": "RUN_FOLDER open_backplane",
         "backplane_local": "LocalCounters local_backplane",
-        "audit_log": "AuditRecord AuditTrail audit_key audit_path open_audit verify",
-        "consent": "add_member check_space list_members remove_member",
+        "audit_log": "AuditRecord AuditTrail audit_key audit_path open_audit read_rows verify",
+        "consent": "add_member check_space decide list_members remove_member",
         "files": "FileLock append_whole sync_folder write_whole",
         "hash_chain": "ChainedLog ChainVerdict RowFormat",
         "keys": "load_master_keys",

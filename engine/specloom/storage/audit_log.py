@@ -126,6 +126,22 @@ def _lines(path: Path) -> Iterator[tuple[str, bytes]]:
                 yield f"{file.name}:{at}", line
 
 
+def read_rows(
+    path: Path, *, tenant: str | None = None, since: float = -math.inf, until: float = math.inf, limit: int
+) -> list[bytes]:
+    """The newest rows of a log as they are written, the oldest first: of a tenant, from `since` and before `until`.
+
+    Lines that are no rows are left out; `verify` tells of them.
+    """
+    rows: deque[bytes] = deque(maxlen=limit)
+    wanted = None if tenant is None else mask(tenant)
+    for _, line in _lines(path):
+        row = _read_row(line)
+        if row and since <= row["at"] < until and wanted in (None, row.get("tenant_id")):
+            rows.append(line.rstrip(b"\n"))
+    return list(rows)
+
+
 def _hash(key: bytes, fields: dict[str, Any]) -> str:
     return _mac(key, json.dumps(fields, ensure_ascii=True, separators=(",", ":"), sort_keys=True).encode())
 
@@ -172,6 +188,7 @@ class LogFiles:
         self._is_old = False
         self._checked = -_CHECK_EVERY
         self._left: tuple[_Marks, Seal] | None = None
+        self.rotations = 0
 
     def write(self, rows: Sequence[dict[str, Any]]) -> None:
         """Put rows at the end of the chain; all of them are on the disk afterwards, or none after an OSError."""
@@ -184,6 +201,7 @@ class LogFiles:
                 first = self._first_row().get("row")
                 if isinstance(first, int):
                     self.path.rename(self.path.with_name(f"{self.path.stem}.{first:012d}{self.path.suffix}"))
+                    self.rotations += 1
             lines = []
             number, before = seal.last, seal.hash
             for fields in rows:
@@ -439,6 +457,11 @@ class AuditLog:
         if self._thread is not None:
             self._thread.join()
 
+    @property
+    def rotations(self) -> int:
+        """How often this process has closed a file of the log and begun another."""
+        return self._files.rotations
+
     def verify(self) -> ChainVerdict:
         """Whether every row holds; see the function of this name."""
         return verify(self.path, self._keys)
@@ -506,7 +529,7 @@ class AuditLog:
 
 
 class AuditTrail:
-    """Hands every call that ended to the audit log, which is opened with the first."""
+    """Hands every call that ended, and every act of an operator, to the audit log, which is opened with the first."""
 
     def __init__(self, environ: Mapping[str, str], warn: Callable[[str], None]) -> None:
         self._environ = environ
@@ -518,17 +541,15 @@ class AuditTrail:
 
     def __call__(self, call: CallRecord) -> None:
         """Record a call: who, what, how long and how it ended; of what was asked only how long it was."""
-        if not self._opened:
-            self._opened = True
-            self._open()
-        if self._log is None:
+        log = self.open()
+        if log is None:
             return
         tenant, user = split_owner(call.owner)
         query = call.arguments.get("query")
         metadata = describe_query(query, fingerprint=self._fingerprint) if isinstance(query, str) else {}
         if call.routing:
             metadata["routing"] = dict(call.routing)
-        self._log.record(
+        log.record(
             AuditRecord(
                 "tool_call",
                 tenant,
@@ -542,6 +563,29 @@ class AuditTrail:
                 metadata=metadata,
             )
         )
+
+    def record(self, record: AuditRecord) -> None:
+        """Record an act of an operator."""
+        log = self.open()
+        if log is not None:
+            log.record(record)
+
+    @property
+    def dropped(self) -> int:
+        """Records that could not be written."""
+        return self._log.dropped if self._log is not None else 0
+
+    @property
+    def rotations(self) -> int:
+        """How often this process has closed a file of the log and begun another."""
+        return self._log.rotations if self._log is not None else 0
+
+    def open(self) -> AuditLog | None:
+        """The log; None where it is off or cannot be opened."""
+        if not self._opened:
+            self._opened = True
+            self._open()
+        return self._log
 
     def _open(self) -> None:
         try:

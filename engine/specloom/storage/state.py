@@ -64,6 +64,10 @@ class StateStores:
             self._start(store)
         return store.drawer(collection, owner, space=space)
 
+    def store(self) -> StateStore:
+        """The store behind the drawers, for who looks after it; a `config` fault where it cannot be opened."""
+        return self._store or self._open()
+
     def _open(self) -> StateStore:
         from .store import open_memory, open_store
 

@@ -114,6 +114,18 @@ class StateStore:
         tenant, user = split_owner(owner)
         return await self.read(lambda rows: writes.export(rows, self.specs, rows.owner_tag(tenant, user)))
 
+    async def export_tenant(self, tenant: str) -> dict[str, list[dict[str, Any]]]:
+        """The same of every user of a tenant; whose each item is, is said only where the item says so itself."""
+
+        def read(rows: Rows) -> dict[str, list[dict[str, Any]]]:
+            exported: dict[str, list[dict[str, Any]]] = {name: [] for name in self.specs}
+            for user in writes.users_of(rows, rows.tenant_tag(tenant)):
+                for name, items in writes.export(rows, self.specs, user).items():
+                    exported.setdefault(name, []).extend(items)
+            return exported
+
+        return await self.read(read)
+
     async def erase(self, owner: str) -> Erased:
         """Remove everything that an owner wrote, in one transaction, and then every byte of it from the files.
 
@@ -131,6 +143,19 @@ class StateStore:
             lambda rows: writes.erase(rows, writes.users_of(rows, rows.tenant_tag(tenant)), consents)
         )
         return Erased(deleted, await self._compact())
+
+    async def erase_collection(self, collection: str, tenant: str | None, user: str = "") -> int:
+        """Remove one collection of a user, of every user of a tenant, or with None of everybody; how many items."""
+
+        def work(rows: Rows) -> int:
+            owners = None
+            if tenant is not None:
+                owners = [rows.owner_tag(tenant, user)] if user else writes.users_of(rows, rows.tenant_tag(tenant))
+            return writes.erase_collection(rows, collection, owners)
+
+        count = await self.write(work)
+        await self._compact()
+        return count
 
     async def expire(self) -> int:
         """Remove what has expired, seal anew what an earlier key sealed, finish erasures; how many items expired."""

@@ -321,6 +321,19 @@ def erase(rows: Rows, owners: Iterable[bytes], consents: CollectionSpec | None =
     return dict(deleted)
 
 
+def erase_collection(rows: Rows, collection: str, owners: Iterable[bytes] | None) -> int:
+    """Remove what these owners, or with None all, wrote in one collection; how many items. Compacting as by `erase`."""
+    if owners is None:
+        count = rows.connection.execute("DELETE FROM items WHERE collection = ?", (collection,)).rowcount
+    else:
+        count = sum(
+            rows.connection.execute("DELETE FROM items WHERE collection = ? AND author = ?", (collection, one)).rowcount
+            for one in owners
+        )
+    rows.connection.execute("INSERT OR REPLACE INTO meta VALUES ('compact', x'01')")
+    return count
+
+
 def users_of(rows: Rows, tenant: bytes) -> list[bytes]:
     """The owners of a tenant who wrote anything."""
     return [bytes(tag) for (tag,) in rows.connection.execute("SELECT tag FROM owners WHERE tenant = ?", (tenant,))]

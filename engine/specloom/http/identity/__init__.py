@@ -11,7 +11,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .api_keys import ApiKeyError, ApiKeyFile, IssuedKey, find_api_keys
     from .authenticator import Authenticator
-    from .identity import ANONYMOUS, NOBODY, OPERATOR, REFUSAL_REASONS, Identity, Refusal, make_challenge
+    from .identity import (
+        ANONYMOUS,
+        LONGEST_NAME,
+        NOBODY,
+        OPERATOR,
+        REFUSAL_REASONS,
+        Identity,
+        Refusal,
+        is_name,
+        make_challenge,
+    )
     from .metadata import ResourceMetadata
     from .revocations import MemoryRevocations, RevocationFile, Revocations, RevocationsError, RevocationsFullError
     from .scopes import ScopePolicy
@@ -23,7 +33,7 @@ __getattr__ = exports(
     {
         "api_keys": "ApiKeyError ApiKeyFile IssuedKey find_api_keys",
         "authenticator": "Authenticator",
-        "identity": "ANONYMOUS NOBODY OPERATOR REFUSAL_REASONS Identity Refusal make_challenge",
+        "identity": "ANONYMOUS LONGEST_NAME NOBODY OPERATOR REFUSAL_REASONS Identity Refusal is_name make_challenge",
         "metadata": "ResourceMetadata",
         "revocations": "MemoryRevocations RevocationFile Revocations RevocationsError RevocationsFullError",
         "scopes": "ScopePolicy",

@@ -1,0 +1,154 @@
+"""Who may use the admin interface: whoever sends its key, and nobody who guesses."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import math
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from specloom.core import dataclass
+from specloom.storage import AuditRecord
+
+from .guards import find_network
+from .headers import HttpRefusal
+from .settings import HttpSettings, SettingsError, read_settings
+
+if TYPE_CHECKING:
+    from specloom.storage import AuditTrail
+
+    from .app import HttpRequest
+
+LEAST_CHARACTERS = 16
+ADMIN = "/admin"
+HEADER = b"x-admin-key"
+MOST_FAILURES, WINDOW = 10, 60.0
+"""Failures of one address in so many seconds, after which it is not listened to."""
+MOST_ADDRESSES = 10_000
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AdminSettings:
+    """The keys of the admin interface, and the port that it has of its own."""
+
+    key: str = ""
+    previous: str = ""
+    ports: Mapping[str, HttpSettings] = MappingProxyType({})
+    """What has a port of its own, by its path."""
+
+    def __repr__(self) -> str:
+        return f"<AdminSettings: {'with' if self.key else 'without'} a key>"
+
+
+def read_admin_settings(environ: Mapping[str, str], warn: Callable[[str], object]) -> AdminSettings:
+    """The settings of an environment; a SettingsError for a key that is too short, or a port that is none."""
+    name = "ADMIN_API_KEY"
+    if not environ.get(name, "").strip() and environ.get("CACHE_ADMIN_KEY", "").strip():
+        name = "CACHE_ADMIN_KEY"
+        warn("CACHE_ADMIN_KEY is an earlier name; write ADMIN_API_KEY")
+    key, previous = (_read_key(environ, one) for one in (name, "ADMIN_API_KEY_PREV"))
+    if previous and not key:
+        raise SettingsError("ADMIN_API_KEY_PREV is set, but ADMIN_API_KEY is not; set it, or leave both out")
+    port = read_port(environ, "ADMIN_PORT")
+    if port is not None and not key:
+        raise SettingsError("ADMIN_PORT is set, but ADMIN_API_KEY is not; set it, or leave both out")
+    return AdminSettings(key, previous, {ADMIN: port} if port is not None else {})
+
+
+def read_port(environ: Mapping[str, str], name: str) -> HttpSettings | None:
+    """Where a port of its own listens, as a variable says: on loopback, where it names no host; None without it."""
+    text = environ.get(name, "").strip()
+    if not text:
+        return None
+    try:
+        settings = read_settings(environ, text if ":" in text else f"127.0.0.1:{text}")
+    except SettingsError:
+        raise SettingsError(f"{name} is {text!r}; write [HOST:]PORT, such as 9090") from None
+    # Only on this machine can a page be led to it under another name; elsewhere it is called whatever clients call it.
+    return settings if settings.is_loopback else replace(settings, hosts=frozenset({"*"}))
+
+
+def _read_key(environ: Mapping[str, str], name: str) -> str:
+    key = environ.get(name, "").strip()
+    if key and len(key) < LEAST_CHARACTERS:
+        raise SettingsError(f"{name} has {len(key)} characters; write {LEAST_CHARACTERS} or more")
+    if not key.isascii():
+        raise SettingsError(f"{name} has characters beyond ASCII, which no header has; write others")
+    return key
+
+
+class AdminKeys:
+    """Lets in who sends the key. What fails is audited, and an address that fails often is not listened to."""
+
+    def __init__(
+        self,
+        settings: AdminSettings,
+        trail: AuditTrail,
+        *,
+        warn: Callable[[str], object],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._digests = [_digest(key.encode()) for key in (settings.key, settings.previous) if key]
+        self._trail = trail
+        self._warn = warn
+        self._clock = clock
+        self._failures: OrderedDict[str, deque[float]] = OrderedDict()
+
+    def check(self, request: HttpRequest) -> None:
+        """Nothing for who has the key; else a refusal without a word why (401, or 429 after many)."""
+        address, now = find_network(request.client), self._clock()
+        failures = self._failures.get(address)
+        if failures is not None and len(failures) == MOST_FAILURES and now - failures[0] < WINDOW:
+            wait = math.ceil(WINDOW - (now - failures[0]))
+            raise HttpRefusal(429, headers=((b"retry-after", b"%d" % wait),))
+        sent = [value for name, value in request.headers if name == HEADER]
+        digest = _digest(sent[0]) if len(sent) == 1 else b""
+        # All of them, so that the time does not tell which.
+        holds = [hmac.compare_digest(digest, known) for known in self._digests]
+        if not any(holds):
+            self._fail(address, now)
+            self.note(request, "admin.refused", error="wrong_key" if digest else "no_key")
+            raise HttpRefusal(401)
+        if not holds[0]:
+            self._warn("the previous admin key was used; replace it where it is, and unset ADMIN_API_KEY_PREV")
+            self.note(request, "admin.previous_key")
+
+    def note(
+        self,
+        request: HttpRequest,
+        event: str,
+        tenant: str = "",
+        user: str = "",
+        *,
+        error: str = "",
+        **metadata: object,
+    ) -> None:
+        """Write into the audit log what was done, or refused; nothing of what was sent."""
+        self._trail.record(
+            AuditRecord(
+                event,
+                tenant,
+                user,
+                success=not error,
+                request_id=request.id,
+                source_ip=request.client,
+                error_code=error,
+                metadata={**metadata, "through": "admin interface"},
+            )
+        )
+
+    def _fail(self, address: str, now: float) -> None:
+        failures = self._failures.setdefault(address, deque(maxlen=MOST_FAILURES))
+        failures.append(now)
+        self._failures.move_to_end(address)
+        if len(self._failures) > MOST_ADDRESSES:
+            self._failures.popitem(last=False)
+
+
+def _digest(key: bytes) -> bytes:
+    return hashlib.sha256(key).digest()

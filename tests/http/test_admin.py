@@ -1,0 +1,334 @@
+"""The admin interface over real sockets: who gets in, what each call does, and what is written down of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from specloom.http.admin_keys import read_admin_settings
+from specloom.http.identity import Identity, RevocationFile
+from specloom.http.settings import SettingsError
+from specloom.plugins import join_owner
+from tests.support.http_server import HttpDemo
+from tests.support.operated import KEY, Operated, operated
+
+OLD = "an older key of this test"
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Operated]:
+    with operated(tmp_path, {"ADMIN_API_KEY_PREV": OLD}) as running:
+        yield running
+
+
+def keep(desk: Operated, collection: str, tenant: str, user: str, key: str) -> None:
+    """One item of a user, written as a tool does."""
+    drawer = desk.executor.drawers.drawer(collection, join_owner(tenant, user))
+    future = asyncio.run_coroutine_threadsafe(drawer.put(key, {"note": f"{key} of {user}"}), desk.server.loop)
+    future.result(20)
+
+
+def events(desk: Operated, name: str) -> list[dict[str, Any]]:
+    return [row for row in desk.audit() if row.get("event_type") == name]
+
+
+# --- Who gets in ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("environ", "named"),
+    [
+        ({"ADMIN_API_KEY": "fifteen letters"}, "ADMIN_API_KEY has 15 characters"),
+        ({"CACHE_ADMIN_KEY": "short"}, "CACHE_ADMIN_KEY has 5 characters"),
+        ({"ADMIN_API_KEY": KEY, "ADMIN_API_KEY_PREV": "short"}, "ADMIN_API_KEY_PREV has 5"),
+        ({"ADMIN_API_KEY_PREV": KEY}, "ADMIN_API_KEY is not"),
+        ({"ADMIN_PORT": "9090"}, "ADMIN_API_KEY is not"),
+        ({"ADMIN_API_KEY": KEY, "ADMIN_PORT": "nine"}, "ADMIN_PORT is 'nine'"),
+        ({"ADMIN_API_KEY": "sixteen lettersö"}, "beyond ASCII"),
+    ],
+)
+def test_a_server_with_a_key_that_does_not_do_does_not_start(environ: dict[str, str], named: str) -> None:
+    with pytest.raises(SettingsError, match=named) as stopped:
+        read_admin_settings(environ, str)
+    assert not {"fifteen letters", KEY} & set(str(stopped.value).split("; "))
+
+
+def test_the_earlier_name_of_the_key_is_read_with_a_warning() -> None:
+    warned: list[str] = []
+    assert read_admin_settings({"CACHE_ADMIN_KEY": KEY}, warned.append).key == KEY
+    assert warned == ["CACHE_ADMIN_KEY is an earlier name; write ADMIN_API_KEY"]
+
+
+def test_without_a_key_there_is_no_admin_interface() -> None:
+    with HttpDemo() as server, server.client() as client:
+        for path in ("/admin/cache", "/admin/data", "/admin/audit", "/dashboard", "/dashboard/data", "/metrics"):
+            answer = client.get(path, X_Admin_Key=KEY)
+            assert (answer.status, answer.body) == (404, b"")
+
+
+def test_who_has_no_key_is_told_nothing_and_each_failure_is_audited(desk: Operated) -> None:
+    refused = [
+        desk.ask("/admin/analytics", key=""),
+        desk.ask("/admin/analytics", key="a wrong key of this test"),
+        desk.ask(f"/admin/analytics?key={KEY.replace(' ', '+')}", key=""),
+        desk.ask("/admin/analytics?admin_key=x&X-Admin-Key=y", key=""),
+        desk.ask("/admin/sessions", "DELETE", key=KEY + "x"),
+        desk.ask("/admin/sessions", "PATCH", key=""),
+    ]
+    assert {(one.status, one.body) for one in refused} == {(401, b"")}
+    assert desk.ask("/admin/analytics").status == 200
+    rows = events(desk, "admin.refused")
+    assert [row["error_code"] for row in rows] == ["no_key", "wrong_key", "no_key", "no_key", "wrong_key", "no_key"]
+    assert {row["source_ip"] for row in rows} == {"127.0.0.1"}
+    assert not any(row["success"] for row in rows)
+
+
+def test_who_guesses_is_no_longer_listened_to(desk: Operated) -> None:
+    answers = [desk.ask("/admin/analytics", key=f"guess number {number}") for number in range(12)]
+    right = desk.ask("/admin/analytics")
+
+    assert [one.status for one in answers] == [401] * 10 + [429] * 2
+    assert right.status == 429
+    assert 0 < int(right.headers["retry-after"]) <= 60
+    log = desk.trail.open()
+    assert log is not None
+    log.flush()
+    rows = [json.loads(line) for line in log.path.read_text("utf-8").splitlines()]
+    assert len([row for row in rows if row["event_type"] == "admin.refused"]) == 10
+
+
+def test_the_previous_key_is_good_while_it_is_replaced_and_each_use_is_told(desk: Operated) -> None:
+    assert desk.ask("/admin/analytics", key=OLD).status == 200
+    assert desk.ask("/admin/analytics", key=OLD).status == 200
+    assert len(events(desk, "admin.previous_key")) == 2
+    assert KEY not in str(desk.warned)
+
+
+def test_a_port_of_its_own_has_the_admin_interface_alone(tmp_path: Path) -> None:
+    with operated(tmp_path, {"ADMIN_PORT": "0"}) as desk:
+        port = desk.ports["/admin"]
+        assert desk.ask("/admin/analytics").status == 404
+        assert desk.ask("/admin/analytics", port=port).status == 200
+        assert desk.ask("/admin/analytics", port=port, key="").status == 401
+        assert desk.ask("/mcp", "POST", b"{}", port=port).status == 404
+        assert desk.ask("/admin/analytics", port=port, Host="evil.example").status == 421
+
+
+# --- What goes in -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("DELETE", "/admin/sessions", None),
+        ("DELETE", "/admin/sessions?user_id=ann", None),
+        ("DELETE", "/admin/sessions?all=true&tenant_id=acme", None),
+        ("DELETE", "/admin/sessions?all=yes", None),
+        ("DELETE", "/admin/sessions?tenant_id=acme&tenant_id=other", None),
+        ("DELETE", "/admin/sessions?tenant_id=acme&user_id=", None),
+        ("DELETE", "/admin/cache?tenantid=acme", None),
+        ("DELETE", "/admin/data", None),
+        ("DELETE", "/admin/data?tenant_id=", None),
+        ("DELETE", "/admin/data?tenant_id=acme", {"tenant_id": "other"}),
+        ("GET", "/admin/data?user_id=ann", None),
+        ("POST", "/admin/consent", {"tenant_id": "acme", "user_id": "ann", "purpose": "mischief", "granted": True}),
+        ("POST", "/admin/consent", {"tenant_id": "acme", "user_id": "ann", "purpose": "memory", "granted": "yes"}),
+        ("POST", "/admin/consent", {"tenant_id": "acme", "purpose": "memory", "granted": True}),
+        ("POST", "/admin/consent", b"[" * 50_000),
+        ("POST", "/admin/consent", [1]),
+        ("POST", "/admin/workspace/members", {"workspace_id": " ", "tenant_id": "acme", "user_id": "ann"}),
+        ("POST", "/admin/revoke", {"jti": "x"}),
+        ("POST", "/admin/revoke", {"jti": "", "exp": 1}),
+        ("POST", "/admin/revoke", {"jti": "x", "exp": 1, "tenant_id": "acme"}),
+        ("POST", "/admin/revoke", {"tenant_id": "acme", "before": "tomorrow"}),
+        ("GET", "/admin/audit?limit=0", None),
+        ("GET", "/admin/audit?since=yesterday", None),
+    ],
+)
+def test_a_call_that_does_not_say_clearly_what_is_meant_does_nothing(
+    desk: Operated, method: str, path: str, body: Any
+) -> None:
+    keep(desk, "sessions", "acme", "ann", "1")
+
+    answer = desk.ask(path, method, body)
+
+    assert answer.status == 400
+    assert answer.json["error"]
+    assert len(desk.ask("/admin/data?tenant_id=acme").json["namespaces"]["sessions"]) == 1
+
+
+def test_a_body_has_a_bound_of_its_own(desk: Operated) -> None:
+    assert desk.ask("/admin/consent", "POST", b" " * (64 * 1024 + 1)).status == 413
+    assert desk.ask("/admin/consent", "POST", b" " * 1024).status == 400
+
+
+# --- What is kept of people -------------------------------------------------------------------------------------------
+
+
+def test_what_a_person_has_here_is_exported_and_erased(desk: Operated) -> None:
+    keep(desk, "memories", "acme", "ann", "m")
+    keep(desk, "memories", "acme", "bob", "m")
+    keep(desk, "memories", "other", "ann", "m")
+    keep(desk, "watches", "acme", "ann", "w")
+
+    found = desk.ask("/admin/data?tenant_id=acme&user_id=ann").json
+    whole = desk.ask("/admin/data?tenant_id=acme").json
+    erased = desk.ask("/admin/data?tenant_id=acme&user_id=ann", "DELETE").json
+    after = desk.ask("/admin/data?tenant_id=acme").json
+
+    assert (found["tenantId"], found["userId"]) == ("acme", "ann")
+    assert [item["value"]["note"] for item in found["namespaces"]["memory"]] == ["m of ann"]
+    assert sorted(item["value"]["note"] for item in whole["namespaces"]["memory"]) == ["m of ann", "m of bob"]
+    assert "userId" not in whole
+    assert erased == {"tenantId": "acme", "userId": "ann", "deleted": {"memory": 1, "watches": 1}}
+    assert [item["value"]["note"] for item in after["namespaces"]["memory"]] == ["m of bob"]
+    assert desk.ask("/admin/data?tenant_id=acme", "DELETE").json["deleted"] == {"memory": 1}
+    assert len(desk.ask("/admin/data?tenant_id=other").json["namespaces"]["memory"]) == 1
+    assert [(row["user_id"], row["metadata"]["items"]) for row in events(desk, "data.erasure")] == [("ann", 2), ("", 1)]
+
+
+def test_an_erasure_withdraws_what_was_agreed_to(desk: Operated) -> None:
+    who = {"tenant_id": "acme", "user_id": "ann", "purpose": "memory"}
+    desk.ask("/admin/consent", "POST", {**who, "granted": True})
+
+    desk.ask("/admin/data?tenant_id=acme&user_id=ann", "DELETE")
+
+    assert desk.ask("/admin/consent?tenant_id=acme&user_id=ann&purpose=memory").json["granted"] is False
+
+
+def test_an_erasure_reaches_what_the_server_has_in_memory(desk: Operated) -> None:
+    desk.call("otters")
+    desk.call("otters")
+    before = len(desk.asked)
+    desk.ask("/admin/data?tenant_id=acme&user_id=ann", "DELETE")
+    desk.call("otters")
+
+    assert (before, len(desk.asked)) == (1, 2)
+
+
+def test_kept_answers_are_removed_and_their_number_is_told(desk: Operated) -> None:
+    desk.call("otters")
+    desk.call("seals")
+
+    removed = desk.ask("/admin/cache", "DELETE")
+    desk.call("otters")
+
+    assert (removed.status, removed.body) == (200, b"2 kept answers removed\n")
+    assert removed.headers["content-type"].startswith("text/plain")
+    assert len(desk.asked) == 3
+    assert b"of all tenants" in desk.ask("/admin/cache?tenant_id=acme", "DELETE").body
+
+
+def test_sessions_are_removed_of_whom_they_are_meant(desk: Operated) -> None:
+    for tenant, user in (("acme", "ann"), ("acme", "bob"), ("other", "ann"), ("third", "eve")):
+        keep(desk, "sessions", tenant, user, "1")
+    keep(desk, "memories", "acme", "ann", "m")
+
+    one = desk.ask("/admin/sessions?tenant_id=acme&user_id=ann", "DELETE")
+    tenant = desk.ask("/admin/sessions", "DELETE", {"tenant_id": "acme"})
+    rest = desk.ask("/admin/sessions?all=true", "DELETE")
+
+    assert [answer.body for answer in (one, tenant, rest)] == [
+        b"1 sessions removed\n",
+        b"1 sessions removed\n",
+        b"2 sessions removed\n",
+    ]
+    assert len(desk.ask("/admin/data?tenant_id=acme").json["namespaces"]["memory"]) == 1
+
+
+# --- Decisions --------------------------------------------------------------------------------------------------------
+
+
+def test_consent_is_recorded_and_looked_up(desk: Operated) -> None:
+    where = "/admin/consent?tenant_id=acme&user_id=ann&purpose=memory"
+    missing = desk.ask(where)
+    body = {"tenant_id": "acme", "user_id": "ann", "purpose": "memory", "granted": True, "terms_version": "2"}
+    stored = desk.ask("/admin/consent", "POST", body)
+
+    assert (missing.status, missing.json) == (404, {"found": False})
+    assert stored.status == 200
+    assert {name: stored.json[name] for name in ("tenantId", "userId", "purpose", "granted", "termsVersion")} == {
+        "tenantId": "acme",
+        "userId": "ann",
+        "purpose": "memory",
+        "granted": True,
+        "termsVersion": "2",
+    }
+    assert desk.ask(where).json == stored.json
+
+
+def test_members_of_a_workspace_come_and_go(desk: Operated) -> None:
+    body = {"workspace_id": "reef", "tenant_id": "acme", "user_id": "ann"}
+    assert desk.ask("/admin/workspace/members", "POST", body).json == {"status": "ok"}
+    assert desk.ask("/admin/workspace/members", "DELETE", body).json == {"status": "ok"}
+    assert desk.ask("/admin/workspace/members", "DELETE", body).status == 404
+    assert [row["metadata"]["workspace_id"] for row in events(desk, "workspace.member.add")] == ["reef"]
+
+
+def test_what_is_revoked_is_so_for_every_process_and_after_a_restart(desk: Operated) -> None:
+    now = [0.0]
+    other = RevocationFile(desk.folder / "revocations.json", timer=lambda: now[0])
+    by_id = Identity("acme", "ann", token_id="t-1", issued=100.0)
+    early, late = Identity("acme", "bob", issued=100.0), Identity("acme", "bob", issued=300.0)
+    assert not other.is_revoked(by_id)
+
+    assert desk.ask("/admin/revoke", "POST", {"jti": "t-1", "exp": 4e9}).json == {"status": "ok"}
+    user = {"tenant_id": "acme", "user_id": "bob", "before": 200}
+    assert desk.ask("/admin/revoke", "POST", user).json == {"status": "ok"}
+    now[0] += 1.0
+    again = RevocationFile(desk.folder / "revocations.json")
+
+    for each in (desk.revocations, other, again):
+        assert [each.is_revoked(one) for one in (by_id, early, late)] == [True, True, False]
+
+
+# --- What went on -----------------------------------------------------------------------------------------------------
+
+
+def test_the_calls_of_each_tenant_are_told(desk: Operated) -> None:
+    desk.call("otters")
+    desk.call("otters")
+    desk.call("otters", "other/eve")
+
+    tenants = desk.ask("/admin/analytics").json["tenants"]
+
+    assert tenants.keys() == {"acme", "other"}
+    row = tenants["acme"]
+    assert (row["tenantId"], row["totalCalls"], row["cacheHits"], row["cacheHitRate"]) == ("acme", 2, 1, 0.5)
+    assert (row["errorCalls"], row["errorRate"]) == (0, 0.0)
+    assert row["p95LatencyMs"] >= 0
+    assert row["lastCalled"]
+    assert desk.ask("/admin/analytics?tenant_id=other").json["tenants"].keys() == {"other"}
+
+
+def test_the_audit_log_is_told_with_its_verdict(desk: Operated) -> None:
+    desk.call("otters")
+    desk.call("otters", "other/eve")
+    desk.executor.audit.open().flush()
+
+    answer = desk.ask("/admin/audit?tenant_id=acme")
+    *rows, trailer = [json.loads(line) for line in answer.body.splitlines()]
+
+    assert answer.headers["content-type"] == "application/x-ndjson"
+    assert [(row["event_type"], row["tenant_id"], row["user_id"]) for row in rows] == [("tool_call", "acme", "ann")]
+    assert trailer == {"verdict": {"rows": 2, "ok": True, "problem": ""}}
+    assert len(desk.ask("/admin/audit?limit=1").body.splitlines()) == 2
+    assert len(desk.ask("/admin/audit?since=2100-01-01").body.splitlines()) == 1
+    assert len(desk.ask("/admin/audit?until=2100-01-01T00:00:00Z&tenant_id=other").body.splitlines()) == 2
+
+
+def test_a_changed_row_is_told_in_the_verdict(desk: Operated) -> None:
+    desk.call("otters")
+    desk.executor.audit.open().flush()
+    path = desk.folder / "audit.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"acme"', b'"evil"'))
+
+    trailer = json.loads(desk.ask("/admin/audit").body.splitlines()[-1])
+
+    assert trailer["verdict"]["ok"] is False
+    assert "row 1" in trailer["verdict"]["problem"]
