@@ -270,7 +270,7 @@ class Touching(HttpDemo):
     """A server whose `echo` tells of a change."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__({"HTTP_MAX_CONNECTIONS": "4096"})
 
         async def touch(name: str, arguments: dict[str, Any], call: Any) -> Any:
             call.notify("notifications/resources/updated", {"uri": arguments["text"]})
