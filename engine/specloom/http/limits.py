@@ -18,7 +18,17 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from specloom.core import BackplaneError, Fault, VariableError, dataclass, did_you_mean, read_variable
 from specloom.plugins import split_owner
-from specloom.server import CALL_TOOL, INTERNAL_ERROR, Backend, ProtocolError
+from specloom.server import (
+    CALL_TOOL,
+    DAY,
+    INTERNAL_ERROR,
+    ForwardingBackend,
+    ProtocolError,
+    find_midnight,
+    make_limit_fault,
+    name_counter,
+    name_day,
+)
 from specloom.storage import LocalCounters
 
 from .guards import find_network
@@ -27,14 +37,14 @@ from .settings import SettingsError
 
 if TYPE_CHECKING:
     from specloom.core import Counters
-    from specloom.server import Call, Catalogue
+    from specloom.server import Backend, Call, Catalogue
 
     from .gate import Caller
     from .service import Engine
 
 T = TypeVar("T")
 
-MINUTE, DAY = 60.0, 86_400.0
+MINUTE = 60.0
 FAILURES = 30
 """Credentials that do not hold, a minute and an address; always on."""
 MOST_KEYS = 16_384
@@ -149,9 +159,8 @@ class Limit:
 
     def make_fault(self, wait: float) -> Fault:
         """What a caller is told who has to wait so many seconds."""
-        seconds = max(math.ceil(wait - 1e-6), 1)
         span = {1.0: "a second", MINUTE: "a minute", DAY: "a day of UTC"}[self.window]
-        return make_fault(f"{self.count} {self.unit} {span} {self.scope}", seconds, self.name, self.variable)
+        return make_limit_fault(f"{self.count} {self.unit} {span} {self.scope}", wait, self.name, self.variable)
 
     def make_refusal(self, wait: float) -> HttpRefusal:
         """The answer to a request, with the headers of the IETF draft on rate limits."""
@@ -163,15 +172,6 @@ class Limit:
             (b"ratelimit", state.encode()),
         )
         return HttpRefusal(429, ProtocolError(INTERNAL_ERROR, fault.message, fault.to_json()), headers)
-
-
-def make_fault(limit: str, seconds: int, name: str, variable: str) -> Fault:
-    """A limit of this server that was reached: which, by which variable, and when to come back."""
-    by = f" ({variable})" if variable else ""
-    again = f"try again in {seconds} {'second' if seconds == 1 else 'seconds'}"
-    fault = Fault("rate_limited", f"This server allows {limit}{by}; {again}.", retry_after=seconds, ours=True)
-    fault.also = {"limit": name} | ({"variable": variable} if variable else {})
-    return fault
 
 
 class BoundedMap(Generic[T]):
@@ -238,7 +238,7 @@ class Ledger:
 
     async def take(self, limit: Limit, whose: str) -> float:
         """0.0 when one was taken, else the seconds to wait."""
-        key, now = self.name_key(limit, whose), self.clock()
+        key, now = name_counter(limit.name, whose), self.clock()
         if self.take_held(key, now):
             return 0.0
         refused = self._refused.get(key)
@@ -254,14 +254,9 @@ class Ledger:
 
     def give(self, limit: Limit, whose: str) -> None:
         """Give back one that was taken."""
-        key, now = self.name_key(limit, whose), self.clock()
-        self._hold(key, 1, _midnight(now) if limit.is_daily else now + limit.window)
+        key, now = name_counter(limit.name, whose), self.clock()
+        self._hold(key, 1, find_midnight(now) if limit.is_daily else now + limit.window)
         self._refused.drop(key)
-
-    @staticmethod
-    def name_key(limit: Limit, whose: str) -> str:
-        """The key of a limit in the counters."""
-        return f"limit:{limit.name}:{whose}"
 
     def _hold(self, key: str, count: int, ends: float) -> None:
         held = self._held.get(key)
@@ -279,8 +274,8 @@ class Ledger:
 
     async def _ask(self, counters: Counters, limit: Limit, count: int, key: str, now: float) -> float:
         if limit.is_daily:
-            ends = _midnight(now)
-            day = f"{key}:{ends:.0f}"
+            ends = find_midnight(now)
+            day = name_day(key, ends)
             if await counters.add(day, 1, until=ends) <= count:
                 return 0.0
             await counters.add(day, -1, until=ends)
@@ -290,11 +285,6 @@ class Ledger:
             self._hold(key, batch - 1, now + limit.window)
             return 0.0
         return await counters.take(key, per=per, burst=count)
-
-
-def _midnight(now: float) -> float:
-    """When the day of UTC ends."""
-    return (now // DAY + 1) * DAY
 
 
 # --- Places -----------------------------------------------------------------------------------------------------------
@@ -381,7 +371,7 @@ class Places:
 
     def _refuse(self) -> Fault:
         limit = f"{self._count} calls at once for each tenant, and {MOST_WAITING} that wait"
-        return make_fault(limit, 1, "at_once", self._variable)
+        return make_limit_fault(limit, 1.0, "at_once", self._variable)
 
 
 # --- All of them ------------------------------------------------------------------------------------------------------
@@ -410,7 +400,7 @@ class HttpLimits:
         self._overall = _find_limit(
             "server", settings.overall, 1.0, "RATE_LIMIT_GLOBAL", "requests", "in all", in_batches=True
         )
-        self._overall_key = self.ledger.name_key(self._overall, "") if self._overall else ""
+        self._overall_key = name_counter(self._overall.name, "") if self._overall else ""
         self._failures = Limit("failures", FAILURES, MINUTE, "", "credentials that do not hold", "from an address")
         self._barred: OrderedDict[str, float] = OrderedDict()
         """Until when an address is not listened to whose credentials did not hold."""
@@ -573,39 +563,21 @@ class LimitedEngine:
         await self._engine.aclose()
 
 
-class LimitedBackend(Backend):
+class LimitedBackend(ForwardingBackend):
     """A backend whose calls are counted; what it has in memory, its resources and its prompts are not."""
 
     def __init__(self, backend: Backend, limits: HttpLimits, tenant: str, owner: str) -> None:
-        self._backend, self._limits = backend, limits
-        self._tenant, self._owner = tenant, owner
-
-    def call_now(self, name: str, arguments: dict[str, Any], request_id: str | int) -> Any:
-        return self._backend.call_now(name, arguments, request_id)
+        super().__init__(backend)
+        self._limits, self._tenant, self._owner = limits, tenant, owner
 
     async def call_tool(self, name: str, arguments: dict[str, Any], call: Call) -> bytes | dict[str, Any]:
         tool = str(arguments.get("name", "")) if name == CALL_TOOL else name
         bill = await self._limits.begin(self._tenant, self._owner, tool)
         has_asked = True
         try:
-            return await self._backend.call_tool(name, arguments, call)
+            return await super().call_tool(name, arguments, call)
         except Fault as fault:
             has_asked = fault.kind not in UNASKED
             raise
         finally:
             bill.end(is_kept=call.is_kept, has_asked=has_asked)
-
-    async def read_resource(self, uri: str, call: Call) -> dict[str, Any]:
-        return await self._backend.read_resource(uri, call)
-
-    async def get_prompt(self, name: str, arguments: dict[str, Any], call: Call) -> dict[str, Any]:
-        return await self._backend.get_prompt(name, arguments, call)
-
-    async def complete(self, ref: dict[str, Any], argument: dict[str, Any], context: dict[str, Any]) -> dict[str, Any]:
-        return await self._backend.complete(ref, argument, context)
-
-    def note_stall(self, seconds: float, where: str) -> None:
-        self._backend.note_stall(seconds, where)
-
-    async def close(self, grace: float) -> None:
-        await self._backend.close(grace)

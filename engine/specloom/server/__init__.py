@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .calls import LiveCall
     from .catalogue import CATALOGUES, OUTPUT_SCHEMAS, Selection, make_catalogue
     from .connection import CHANGES, Announcements, Connection, check_modern
+    from .daily_quota import DAY, ForwardingBackend, find_midnight, make_limit_fault, name_counter, name_day
     from .frames import VERSION_KEY, parse, to_error, to_notification, to_request
     from .protocol import (
         HANDSHAKE_VERSIONS,
@@ -49,6 +50,7 @@ __getattr__ = exports(
         "backend": "Backends",
         "calls": "LiveCall",
         "connection": "CHANGES Announcements Connection check_modern",
+        "daily_quota": "DAY ForwardingBackend find_midnight make_limit_fault name_counter name_day",
         "frames": "VERSION_KEY parse to_error to_notification to_request",
         "protocol": (
             "HANDSHAKE_VERSIONS INTERNAL_ERROR INVALID_REQUEST METHOD_NOT_FOUND MODERN_VERSIONS PARSE_ERROR "

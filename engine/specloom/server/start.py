@@ -77,7 +77,8 @@ def run(options: ServeOptions) -> int:
         from specloom.storage import local_owner
 
         backends = make_backends(environ, catalogue, replay=options.replay, record=options.record)
-        return backends.make(local_owner(environ, []))
+        owner = local_owner(environ, [])
+        return _count_calls(backends.make(owner), owner, environ)
 
     if options.host == "sdk":
         from .sdk_host import serve_sdk
@@ -91,6 +92,21 @@ def run(options: ServeOptions) -> int:
     except ValueError:
         grace = GRACE
     return serve_stdio(catalogue, load_backend, grace=grace, report=_report, warn=warn)
+
+
+def _count_calls(backend: Backend, owner: str, environ: Mapping[str, str]) -> Backend:
+    """The backend with the quota of a day that is set, if one is."""
+    if not environ.get("MAX_CALLS_PER_DAY", "").strip():
+        return backend
+    problems: list[str] = []
+    count = read_switch(environ, "MAX_CALLS_PER_DAY", problems)
+    for problem in problems:
+        warn(problem)
+    if not count:
+        return backend
+    from .daily_quota import DailyQuota
+
+    return DailyQuota(backend, count, owner, open_run_folder(environ))
 
 
 def make_backends(
