@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
     from tests.support.clock import Clock
     from tests.support.paper_store import Turns, World
+    from tests.support.redis_server import RedisServer
     from tests.support.shipped import Shipped
 
-LOOPBACK = [r"127\.\d+\.\d+\.\d+", "::1", "localhost"]
+LOOPBACK = [r"127\.\d+\.\d+\.\d+", "::1", "localhost", "/.+"]
+"""Addresses of this machine, and the paths of local sockets."""
 FOREIGN_SETTING = re.compile(r"SPECLOOM_|.*_(API_KEY|TOKEN|SECRET)$")
 OLDEST_NODE = (22, 19)
 
@@ -125,6 +127,15 @@ def clock(request: pytest.FixtureRequest) -> Clock:
     from tests.support.clock import Clock
 
     return Clock(getattr(request.module, "NOW", 1_700_000_000.0))
+
+
+@pytest.fixture(scope="session")
+def redis_server() -> Iterator[RedisServer]:
+    """A real `redis-server`, one a worker, that stays whole; a test that harms one starts its own."""
+    from tests.support.redis_server import RedisServer
+
+    with RedisServer() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

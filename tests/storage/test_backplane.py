@@ -15,27 +15,72 @@ from specloom.core import MOST_PAYLOAD, Backplane, BackplaneError
 from specloom.storage import backplane as shared
 from specloom.storage.backplane import SharedCounters, SharedLeases, Slots, open_backplane
 from specloom.storage.backplane_local import advance, begin, local_backplane
+from specloom.storage.backplane_redis import RedisBus, redis_backplane
 from tests.support.clock import Clock
+from tests.support.redis_server import RedisServer
 
 Make = Callable[[], Backplane]
-IMPLEMENTATIONS = ("in a process", "on a machine")
-"""An implementation between machines is added here and in `make`."""
+IMPLEMENTATIONS = ("in a process", "on a machine", "between machines")
+
+
+class RedisClock(Clock):
+    """A clock by which a Redis server goes too: keys come to their end when the test says that time has passed."""
+
+    def __init__(self, server: RedisServer) -> None:
+        self._server, self._now = server, 0.0
+        super().__init__()
+
+    @property
+    def now(self) -> float:
+        return self._now
+
+    @now.setter
+    def now(self, now: float) -> None:
+        if self._now:
+            self._server.pass_time(now - self._now)
+        self._now = now
 
 
 @pytest.fixture(params=IMPLEMENTATIONS)
-async def make(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> AsyncIterator[Make]:
+def implementation(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def clock(request: pytest.FixtureRequest) -> Clock:
+    if "implementation" in request.fixturenames and request.getfixturevalue("implementation") == IMPLEMENTATIONS[2]:
+        server: RedisServer = request.getfixturevalue("redis_server")
+        server.client.flushall()
+        return RedisClock(server)
+    return Clock()
+
+
+@pytest.fixture
+async def make(
+    implementation: str, request: pytest.FixtureRequest, tmp_path: Path, clock: Clock
+) -> AsyncIterator[Make]:
     """Opens one more backplane over the same place; in a process there is one alone."""
     opened: list[Backplane] = []
+    waiting: list[Backplane] = []
+    if implementation == "between machines":
+        server: RedisServer = request.getfixturevalue("redis_server")
+        # As many as a test opens at most, since what is told arrives once they are connected.
+        waiting = [redis_backplane(server.settings(), pytest.fail, clock=clock) for _ in range(2)]
+        for plane in waiting:
+            assert isinstance(plane.bus, RedisBus)
+            await plane.bus.ready()
 
     def make() -> Backplane:
-        if request.param == "in a process":
+        if implementation == "in a process":
             opened[:] = opened or [local_backplane(clock)]
-        else:
+        elif implementation == "on a machine":
             opened.append(open_backplane(tmp_path / "run", pytest.fail, clock=clock))
+        else:
+            opened.append(waiting.pop())
         return opened[-1]
 
     yield make
-    for plane in opened:
+    for plane in [*opened, *waiting]:
         await plane.aclose()
 
 
@@ -283,6 +328,23 @@ async def test_a_value_is_there_until_it_ends_or_what_begins_so_is_forgotten(mak
     assert [await other.get(key) for key in ("zoo:a", "park:a", "short", "none")] == [b"zoo:a", b"park:a", None, None]
     await other.clear("zoo:")
     assert [await one.get(key) for key in ("zoo:a", "zoo:b", "park:a")] == [None, None, b"park:a"]
+
+
+async def test_who_watches_is_told_that_something_was_forgotten(make: Make) -> None:
+    one, other = make().cache, make().cache
+    if one is None or other is None:
+        pytest.skip("processes of a machine share the answers' own directory")
+    told = asyncio.Event()
+    one.watch("zoo:", told.set)
+    await one.put("zoo:a", b"a", 10)
+    await other.put("zoo:b", b"b", 10)
+    await other.clear("park:")
+    assert not told.is_set()
+
+    await other.clear("zoo:")
+
+    async with asyncio.timeout(5):
+        await told.wait()
 
 
 # --- What is only so on a machine -------------------------------------------------------------------------------------

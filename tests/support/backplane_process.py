@@ -1,4 +1,4 @@
-"""One of several processes over one folder: `python -m tests.support.backplane_process FOLDER ACTION …`."""
+"""One of several processes over one folder or Redis: `python -m tests.support.backplane_process PLACE ACTION …`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import asyncio
 import fcntl
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
+from specloom.core import Backplane
 from specloom.core.messages import Policy, Request, Response
 from specloom.net.transport import Transport
 from specloom.storage.backplane import open_backplane
+from specloom.storage.backplane_redis import RedisBus, redis_backplane
+from specloom.storage.redis_link import RedisSettings
 from tests.support.demo_specs import demo_executor
 
 
@@ -22,8 +26,15 @@ def say(*words: object) -> None:
     print(*words, flush=True)
 
 
-async def main(folder: str, action: str, *words: str) -> None:
-    plane = open_backplane(Path(folder), fail)
+def open_place(place: str, warn: Callable[[str], None] = fail) -> Backplane:
+    """The backplane over a folder, or a Redis server at `unix://PATH`."""
+    if place.startswith("unix://"):
+        return redis_backplane(RedisSettings(place, "specloom:", bytes(range(32))), warn)
+    return open_backplane(Path(place), warn)
+
+
+async def main(place: str, action: str, *words: str) -> None:
+    plane = open_place(place)
     say("ready")
     if action == "add":
         for _ in range(int(words[0])):
@@ -34,7 +45,7 @@ async def main(folder: str, action: str, *words: str) -> None:
             await plane.counters.add("sum", 1, until=time.time() + 3600)
     elif action == "hold":
         # As a process does that is stopped at the worst moment.
-        with (Path(folder) / "numbers.1").open("r+b") as file:
+        with (Path(place) / "numbers.1").open("r+b") as file:
             fcntl.lockf(file, fcntl.LOCK_EX)
             say("held")
             await asyncio.Event().wait()
@@ -43,6 +54,8 @@ async def main(folder: str, action: str, *words: str) -> None:
         await asyncio.Event().wait()
     elif action == "listen":
         heard = plane.bus.listen("topic")
+        if isinstance(plane.bus, RedisBus):
+            await plane.bus.ready()
         say("listening")
         async for payload in heard:
             say(payload.decode())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from .dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
 MOST_STARTS = 128
 """Starts that `Counters.start` remembers of a key; a larger count is the same rate over a shorter time."""
@@ -86,7 +86,21 @@ class SharedCache(Protocol):
         """Keep the value for so many seconds."""
 
     async def clear(self, prefix: str) -> None:
-        """Forget everything whose key begins so."""
+        """Forget everything whose key begins so: a name and a colon."""
+
+    def watch(self, prefix: str, tell: Callable[[], None]) -> None:
+        """`tell` on the running loop, once what begins so was forgotten by anybody, or may have been."""
+
+
+class Link(Protocol):
+    """The connection that the parts of a backplane share, where they have one."""
+
+    @property
+    def is_away(self) -> bool:
+        """Whether what is shared cannot be reached at present."""
+
+    async def aclose(self) -> None:
+        """Let go of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +111,17 @@ class Backplane:
     leases: Leases
     bus: Bus
     cache: SharedCache | None = None
+    link: Link | None = None
+
+    @property
+    def is_away(self) -> bool:
+        """Whether what is shared cannot be reached at present, so that each process is by itself."""
+        return self.link is not None and self.link.is_away
 
     async def aclose(self) -> None:
         """Let go of what is held; leases end."""
-        for part in (self.bus, self.leases, self.counters, self.cache):
-            close = getattr(part, "close", None)
-            if close is not None:
+        for part in (self.cache, self.bus, self.leases, self.counters, self.link):
+            if (aclose := getattr(part, "aclose", None)) is not None:
+                await aclose()
+            elif (close := getattr(part, "close", None)) is not None:
                 close()

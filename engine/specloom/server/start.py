@@ -28,9 +28,10 @@ LISTING = ("SPECLOOM_OUTPUT_SCHEMAS", "SPECLOOM_CATALOGUE")
 """The variables that say how tools are listed."""
 _LONGEST_DRAIN = 3600.0
 
-
 MOST_NAMED = 5
 """How many files that are not served a client is told by name."""
+_answered: set[str] = set()
+"""The Redis servers that have answered this process, or the one that it was forked from."""
 
 
 class ServeOptions:
@@ -147,8 +148,40 @@ def make_backends(
     return Backends(executor, prompts=prompts, tools=catalogue.tool_names, presenter=presenter)
 
 
+def check_shared(environ: Mapping[str, str]) -> None:
+    """Return once what machines share answers, or where nothing is shared; else say why and end the process.
+
+    Once it has answered it is not waited for again, also by workers that take the place of others: it may be away by
+    then, and they do without.
+    """
+    url = environ.get("REDIS_URL", "").strip()
+    if not url or url in _answered:
+        return
+    from specloom.core import BackplaneError, VariableError
+    from specloom.storage import check_redis, read_redis_settings
+
+    try:
+        settings = read_redis_settings(environ)
+        if settings is not None:
+            check_redis(settings, warn)
+    except (VariableError, BackplaneError) as error:
+        warn(str(error))
+        raise SystemExit(2) from None
+    _answered.add(url)
+
+
 def open_run_folder(environ: Mapping[str, str]) -> Backplane:
-    """What the processes of this machine share that serve from the same state: limits, paces, leases, messages."""
+    """What processes share that serve the same callers: limits, paces, leases, messages.
+
+    By the Redis that REDIS_URL names, else in files, among those of this machine that serve from the same state.
+    """
+    if environ.get("REDIS_URL", "").strip():
+        check_shared(environ)
+        from specloom.storage import read_redis_settings, redis_backplane
+
+        settings = read_redis_settings(environ)
+        assert settings is not None
+        return redis_backplane(settings, warn)
     from pathlib import Path
 
     from specloom.core import make_own_folder, state_folder
@@ -166,8 +199,11 @@ def load_catalogue(environ: Mapping[str, str], selection: Selection, *, replay: 
     """The catalogue from its image, or compiled anew; a replay needs no keys, so all providers count as configured.
 
     Shipped specs with errors are shown and end the process. Of folders that a user adds, files with errors are left out
-    with what names them, and the client is told.
+    with what names them, and the client is told. A server of several tenants begins with nothing while what it shares
+    with other machines does not answer.
     """
+    if selection.shared and not replay:
+        check_shared(environ)
     catalogue = None if replay else load_image(environ, selection)
     if catalogue is not None:
         return catalogue

@@ -12,6 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .backplane import RUN_FOLDER, open_backplane
     from .backplane_local import LocalCounters, local_backplane
+    from .backplane_redis import redis_backplane
+    from .redis_link import RedisSettings, check_redis, read_redis_settings
     from .audit_log import AuditRecord, AuditTrail, audit_key, audit_path, open_audit, read_rows, verify
     from .consent import add_member, check_space, decide, list_members, remove_member
     from .files import FileLock, append_whole, sync_folder, write_whole
@@ -26,6 +28,8 @@ __getattr__ = exports(
     {
         "backplane": "RUN_FOLDER open_backplane",
         "backplane_local": "LocalCounters local_backplane",
+        "backplane_redis": "redis_backplane",
+        "redis_link": "RedisSettings check_redis read_redis_settings",
         "audit_log": "AuditRecord AuditTrail audit_key audit_path open_audit read_rows verify",
         "consent": "add_member check_space decide list_members remove_member",
         "files": "FileLock append_whole sync_folder write_whole",

@@ -32,8 +32,7 @@ def advance(arrival: float, now: float, *, per: float, burst: int, cost: int) ->
     `arrival` is that time as it was; one that no sequence of calls can have led to, since a clock was set back, counts
     as the latest that can be.
     """
-    if not (per > 0 and 0 < cost <= burst):
-        raise ValueError(f"{cost} at a time can never be taken where at most {burst} are there, one every {per:g} s")
+    check_cost(per, burst, cost)
     arrival = min(max(arrival, now), now + burst * per)
     wait = arrival + (cost - burst) * per - now
     return (arrival, wait) if wait > _TICK else (arrival + cost * per, 0.0)
@@ -41,14 +40,25 @@ def advance(arrival: float, now: float, *, per: float, burst: int, cost: int) ->
 
 def begin(starts: Iterable[float], now: float, *, count: int, per: float) -> tuple[list[float], float]:
     """The starts of the last `per` seconds, with one more where that may be, and the seconds to wait for it."""
-    if not (per > 0 and 0 < count <= MOST_STARTS):
-        raise ValueError(f"{count} starts in {per:g} s cannot be counted: give 1 to {MOST_STARTS} in more than 0 s")
+    check_count(count, per)
     # One from the future is of a clock that was set back since.
     recent = [min(one, now) for one in starts if one > now - per][-count:]
     if len(recent) < count:
         return [*recent, now], 0.0
     wait = recent[0] + per - now
     return (recent, wait) if wait > _TICK else ([*recent[1:], now], 0.0)
+
+
+def check_cost(per: float, burst: int, cost: int) -> None:
+    """ValueError for a cost that is never there."""
+    if not (per > 0 and 0 < cost <= burst):
+        raise ValueError(f"{cost} at a time can never be taken where at most {burst} are there, one every {per:g} s")
+
+
+def check_count(count: int, per: float) -> None:
+    """ValueError for a pace that is not counted."""
+    if not (per > 0 and 0 < count <= MOST_STARTS):
+        raise ValueError(f"{count} starts in {per:g} s cannot be counted: give 1 to {MOST_STARTS} in more than 0 s")
 
 
 # --- In memory --------------------------------------------------------------------------------------------------------
@@ -223,6 +233,7 @@ class LocalCache:
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._entries: Table[tuple[bytes, float]] = Table()
+        self._watchers: list[tuple[str, Callable[[], None]]] = []
 
     async def get(self, key: str) -> bytes | None:
         value, ends = self._entries.get(key, (b"", 0.0))
@@ -233,6 +244,12 @@ class LocalCache:
 
     async def clear(self, prefix: str) -> None:
         self._entries.remove(prefix)
+        for watched, tell in self._watchers:
+            if watched.startswith(prefix) or prefix.startswith(watched):
+                tell()
+
+    def watch(self, prefix: str, tell: Callable[[], None]) -> None:
+        self._watchers.append((prefix, tell))
 
 
 def local_backplane(clock: Callable[[], float] = time.time) -> Backplane:
