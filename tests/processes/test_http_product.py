@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -19,6 +20,7 @@ from mcp import Client
 
 from tests.processes.test_product import NEWS, OTTERS, record
 from tests.support import http_server
+from tests.support.loopback import Loopback
 from tests.support.server_process import call, request
 
 pytestmark = pytest.mark.process
@@ -29,11 +31,14 @@ TYPED = "web_researcher_mcp"
 
 
 @contextmanager
-def serving(folder: Path, *options: str, **environ: str) -> Iterator[int]:
-    """The port of `specloom serve --http`, at home in the folder, answering from recordings."""
+def serving(
+    folder: Path, *options: str, live: bool = False, **environ: str
+) -> Iterator[tuple[int, subprocess.Popen[str]]]:
+    """The port of `specloom serve --http`, at home in the folder, answering from recordings unless it is `live`."""
     record(folder / "recordings", "web.main", OTTERS)
     record(folder / "recordings", "news.main", NEWS)
-    command = [sys.executable, "-m", "specloom", "serve", "--http", "127.0.0.1:0", "--replay", "recordings", *options]
+    replay = [] if live else ["--replay", "recordings"]
+    command = [sys.executable, "-m", "specloom", "serve", "--http", "127.0.0.1:0", *replay, *options]
     with subprocess.Popen(
         command, cwd=folder, env=make_environ(folder, environ), stderr=subprocess.PIPE, text=True
     ) as process:
@@ -44,12 +49,22 @@ def serving(folder: Path, *options: str, **environ: str) -> Iterator[int]:
             line = process.stderr.readline()
             found = re.search(r"127\.0\.0\.1:(\d+)/mcp", line)
             assert found is not None, line + process.stderr.read()
-            yield int(found[1])
+            yield int(found[1]), process
         finally:
             alarm.cancel()
             process.terminate()
             process.communicate(timeout=30)
             assert process.returncode == 0
+
+
+def make_key(folder: Path, tenant: str) -> str:
+    """A new API key of a tenant."""
+    command = [sys.executable, "-m", "specloom", "keys", "add", tenant, "--user", "ann"]
+    environ = make_environ(folder, {})
+    made = subprocess.run(command, env=environ, cwd=folder, capture_output=True, text=True, check=True)
+    found = re.search(r"slk_\S+", made.stdout)
+    assert found is not None, made
+    return found[0]
 
 
 def make_environ(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
@@ -59,7 +74,7 @@ def make_environ(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    with serving(tmp_path_factory.mktemp("open")) as found:
+    with serving(tmp_path_factory.mktemp("open")) as (found, _):
         yield found
 
 
@@ -104,23 +119,15 @@ def test_the_list_is_that_of_stdio(port: int, tmp_path: Path) -> None:
 
 
 def test_an_answer_that_is_kept_is_the_same_for_every_worker(tmp_path: Path) -> None:
-    with serving(tmp_path, "--workers", "2") as port:
+    with serving(tmp_path, "--workers", "2") as (port, _):
         answers = [post(port, call(n, "web_search", {"query": "otters"})).json["result"] for n in range(8)]
     assert len({json.dumps(one["structuredContent"]["results"]) for one in answers}) == 1
     assert answers[-1]["_meta"]["cached"] is True
 
 
 def test_a_key_names_the_tenant_and_nobody_else_comes_in(tmp_path: Path) -> None:
-    keys = []
-    for tenant in ("acme", "globex"):
-        command = [sys.executable, "-m", "specloom", "keys", "add", tenant, "--user", "ann"]
-        made = subprocess.run(
-            command, env=make_environ(tmp_path, {}), cwd=tmp_path, capture_output=True, text=True, check=True
-        )
-        found = re.search(r"slk_\S+", made.stdout)
-        assert found is not None, made
-        keys.append(found[0])
-    with serving(tmp_path) as port:
+    keys = [make_key(tmp_path, tenant) for tenant in ("acme", "globex")]
+    with serving(tmp_path) as (port, _):
         refused = post(port, request(1, "tools/list"))
         assert refused.status == 401
         assert refused.headers["www-authenticate"].startswith("Bearer")
@@ -142,10 +149,42 @@ def test_a_key_names_the_tenant_and_nobody_else_comes_in(tmp_path: Path) -> None
         )
 
 
+def test_a_tenant_has_settings_of_its_own_and_answers_that_are_apart(tmp_path: Path) -> None:
+    keys = {tenant: make_key(tmp_path, tenant) for tenant in ("acme", "globex")}
+    file = tmp_path / "tenants.yaml"
+
+    def answer(name: str) -> Any:
+        rows = [{"title": name, "url": f"https://{name}.example.org/", "content": "Otters."}]
+        body = json.dumps({"query": "", "results": rows})
+        return Loopback(lambda _: (200, {"Content-Type": "application/json"}, body))
+
+    def ask(port: int, tenant: str) -> str:
+        found = post(port, call(1, "web_search", {"query": "otters"}), Authorization=f"Bearer {keys[tenant]}").json
+        return str(found["result"]["structuredContent"]["results"][0]["title"])
+
+    with answer("server") as server, answer("own") as own, answer("new") as new:
+        urls = {name: f"http://127.0.0.1:{one.port}" for name, one in (("own", own), ("new", new), ("server", server))}
+        file.write_text(f"acme: {{SEARXNG_URL: '{urls['own']}'}}\n", "utf-8")
+        with serving(
+            tmp_path, live=True, SEARXNG_URL=urls["server"], SEARCH_PROVIDER="searxng", SPECLOOM_TENANTS=str(file)
+        ) as (port, process):
+            assert [ask(port, tenant) for tenant in ("globex", "acme", "globex")] == ["server", "own", "server"]
+            file.write_text(f"acme: {{SEARXNG_URL: '{urls['new']}'}}\n", "utf-8")
+            process.send_signal(signal.SIGHUP)
+            while ask(port, "acme") != "new":
+                pass
+            file.write_text("acme: {SEARXNG_URLS: x}\n", "utf-8")
+            process.send_signal(signal.SIGHUP)
+            assert ask(port, "acme") == "new"
+            process.terminate()
+            assert process.stderr is not None
+            assert "SEARXNG_URLS" in process.stderr.read()
+
+
 @pytest.mark.skipif(importlib.util.find_spec(TYPED) is None, reason=f"{TYPED} is not installed")
 async def test_the_typed_client_of_another_server_is_served(tmp_path: Path) -> None:
     typed = importlib.import_module(f"{TYPED}.client")
-    with serving(tmp_path, SPECLOOM_TEXT="json") as port:
+    with serving(tmp_path, SPECLOOM_TEXT="json") as (port, _):
         client = typed.WebResearcherClient(port=port)
         client._started = True
         await client._initialize()

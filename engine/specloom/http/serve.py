@@ -22,6 +22,7 @@ from specloom.storage import local_backplane, local_owner
 
 from .admin_keys import read_admin_settings
 from .app import HttpApp
+from .engine import OwnerEngine, read_tenants
 from .gate import IdentityGate, OpenGate
 from .guards import make_protocol
 from .identity import Authenticator, read_identity_settings
@@ -33,10 +34,8 @@ from .supervisor import Life, Supervisor
 
 if TYPE_CHECKING:
     from specloom.core import Backplane
-    from specloom.runtime import Executor
-    from specloom.server import Backend, Backends, Selection
+    from specloom.server import Selection
 
-    from .gate import Caller
     from .identity import IdentitySettings
     from .operations import Place
     from .service import Engine
@@ -63,6 +62,7 @@ def serve_http(address: str, selection: Selection, *, workers: str = "", replay:
         settings = read_settings(environ, f"{settings.host}:{listener.getsockname()[1]}")
         admin = read_admin_settings(environ, warn)
         ports = {name: bind(one) for name, one in admin.ports.items()}
+        tenants = read_tenants(environ)
         selection.shared = identities is not None
         catalogue = load_catalogue(environ, selection, replay=bool(replay))
         bounds = read_limits(environ, catalogue.tool_names, shared=identities is not None)
@@ -86,17 +86,32 @@ def serve_http(address: str, selection: Selection, *, workers: str = "", replay:
             limits = HttpLimits(bounds, backplane.counters, workers=count, unasking=find_unasking(served))
         paced = backplane if is_shared and not replay else None
 
+        own = tenants if life is None else read_tenants(environ)
+        engines: list[OwnerEngine] = []
+
         def load() -> Engine:
             shared = identities is not None
-            engine = operations.engine = OwnerEngine(
-                make_backends(environ, served, replay=replay, record=record, shared=shared, backplane=paced)
-            )
+            backends = make_backends(environ, served, replay=replay, record=record, shared=shared, backplane=paced)
+            engine = operations.engine = OwnerEngine(backends, own, environ, warn)
+            engines.append(engine)
             return engine if limits is None else LimitedEngine(engine, limits)
 
         operations = Operations(admin, ports, environ, warn=warn)
         bus = backplane.bus if life is not None else None
         service = HttpService(served, load, bus=bus, report=report)
-        return asyncio.run(_serve(service, settings, identities, listener, life, backplane, limits, operations))
+
+        def renew() -> None:
+            """Read anew what tenants have set for themselves; what is wrong in it changes nothing."""
+            try:
+                tenants = read_tenants(environ)
+            except VariableError as error:
+                warn(to_plain(f"{error}; what was read before goes on"))
+                return
+            for engine in engines:
+                engine.renew(tenants)
+            service.forget_backends()
+
+        return asyncio.run(_serve(service, settings, identities, listener, life, backplane, limits, operations, renew))
 
     if count == 1:
         return work(0, None)
@@ -135,28 +150,6 @@ def describe_callers(identities: IdentitySettings | None) -> str:
     return ", ".join(who)
 
 
-class OwnerEngine:
-    """The engine as each caller sees it."""
-
-    def __init__(self, backends: Backends) -> None:
-        self._backends = backends
-
-    def make_backend(self, caller: Caller) -> Backend:
-        """What answers a caller."""
-        return self._backends.make(
-            caller.owner, tools=caller.tools, is_operator=caller.is_operator, remembers=not caller.is_nobody
-        )
-
-    @property
-    def executor(self) -> Executor:
-        """What performs the calls."""
-        return self._backends.executor
-
-    async def aclose(self) -> None:
-        """Close it."""
-        await self._backends.aclose()
-
-
 async def _serve(
     service: HttpService,
     settings: HttpSettings,
@@ -166,20 +159,23 @@ async def _serve(
     backplane: Backplane,
     limits: HttpLimits | None,
     operations: Operations,
+    renew: Callable[[], object],
 ) -> int:
-    """Be a worker; `life` is what its parent has given it."""
+    """Be a worker; `life` is what its parent has given it, and `renew` what SIGHUP asks of one without a parent."""
     try:
         if identities is None:
             everybody = OpenGate(local_owner(os.environ, []))
             app = HttpApp(service, settings, everybody, limits=limits)
-            return await run(service, settings, app, listener, life=life, others=operations.open(app, service))
+            return await run(
+                service, settings, app, listener, life=life, others=operations.open(app, service), renew=renew
+            )
         authenticator = Authenticator(identities, warn=warn)
         await authenticator.start()
         try:
             gate = IdentityGate(authenticator, service.catalogue.tool_names)
             app = HttpApp(service, settings, gate, authenticator.metadata, limits=limits)
             others = operations.open(app, service, authenticator.revocations)
-            return await run(service, settings, app, listener, life=life, others=others)
+            return await run(service, settings, app, listener, life=life, others=others, renew=renew)
         finally:
             await authenticator.aclose()
     finally:
@@ -234,6 +230,7 @@ async def run(
     stop: asyncio.Event | None = None,
     life: Life | None = None,
     others: Sequence[Place] = (),
+    renew: Callable[[], object] = lambda: None,
 ) -> int:
     """Serve on a socket until a signal, until `stop` is set, or until the parent ends; then drain and close.
 
@@ -246,7 +243,7 @@ async def run(
         asyncio.get_running_loop().add_reader(life.parent, stop.set)
     places = [(app, settings, listener), *others]
     servers = [_Server(_configure(one, bounds), service, is_alone=life is None) for one, bounds, _ in places]
-    with _signals(stop):
+    with _signals(stop, renew if life is None else None):
         await asyncio.gather(*(one.serve_until(stop, place[2]) for one, place in zip(servers, places, strict=True)))
         await service.close(settings.shutdown_seconds)
     return 0
@@ -270,8 +267,11 @@ def _configure(app: HttpApp, settings: HttpSettings) -> uvicorn.Config:
 
 
 @contextmanager
-def _signals(stop: asyncio.Event) -> Iterator[None]:
-    """Let the first signal set `stop`, and a second one end the process at once. Threads of tests have no signals."""
+def _signals(stop: asyncio.Event, renew: Callable[[], object] | None) -> Iterator[None]:
+    """Let the first signal set `stop`, a second one end the process at once, and SIGHUP `renew`.
+
+    Threads of tests have no signals, and the SIGHUP of a worker is its parent's matter.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -283,6 +283,9 @@ def _signals(stop: asyncio.Event) -> Iterator[None]:
         loop.call_soon_threadsafe(stop.set)
 
     before = {number: signal.signal(number, note) for number in (signal.SIGTERM, signal.SIGINT)}
+    if renew is not None and hasattr(signal, "SIGHUP"):
+        again = renew
+        before[signal.SIGHUP] = signal.signal(signal.SIGHUP, lambda *_: loop.call_soon_threadsafe(again))
     try:
         yield
     finally:

@@ -142,6 +142,10 @@ class HttpService:
             self._engine = await asyncio.shield(self._begin())
         return self._engine
 
+    def forget_backends(self) -> None:
+        """Make the engine's views anew for who calls next; the calls that run go on with theirs."""
+        self._backends.clear()
+
     async def wait_for_backend(self, caller: Caller) -> Backend:
         """The same, once it is loaded; raises what keeps it from being loaded."""
         await self.wait_for_engine()

@@ -178,6 +178,10 @@ class Breakers:
         """Is told when one opens by what its own calls found."""
         self._breakers: dict[tuple[str, str], Breaker] = {}
 
+    def anew(self) -> Breakers:
+        """Breakers with the same options, all closed."""
+        return Breakers(**self._options)
+
     def of(self, provider: str, family: str = "") -> Breaker:
         """The breaker of this provider for this family of operations."""
         breaker = self._breakers.get((family, provider))

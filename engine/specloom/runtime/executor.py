@@ -322,21 +322,8 @@ class Executor:
         self.validate = validate
         self.isolate = isolate
         self.problems: list[str] = []
-        # A replay needs no keys.
-        found = configure(model.heads.providers.values(), environ, always=always_configured)
-        self.problems += found.problems
-        self.settings, self.configured, self.missing = found.settings, found.names, found.missing
-        try:
-            self.routes = plan_routes(model, self.configured, environ)
-        except RoutingError as error:
-            self.problems.append(str(error))
-            self.routes = plan_routes(model, self.configured, {})
-        self.problems += self.routes.warnings
-        self.tool_settings: dict[str, dict[str, Any]] = {}
-        for tool in model.heads.tools.values():
-            values, problems = read_settings(tool.settings, environ)
-            self.problems += problems
-            self.tool_settings[tool.name] = values
+        self._always_configured = always_configured
+        self._configure(environ)
         self.tool_counts: dict[str, Count] = {name: Count() for name in model.tools}
         self.tenant_counts = TenantCounts() if by_tenant else None
         self.tallies = Tallies()
@@ -364,6 +351,38 @@ class Executor:
             self._trips = SharedTrips(self.breakers, backplane.bus, model.providers)
             self.closing.append(self._trips.aclose)
         self._prefixes: dict[str, Digest] = {}
+
+    def _configure(self, environ: Mapping[str, str]) -> None:
+        # A replay needs no keys.
+        found = configure(self.model.heads.providers.values(), environ, always=self._always_configured)
+        self.problems += found.problems
+        self.settings, self.configured, self.missing = found.settings, found.names, found.missing
+        try:
+            self.routes = plan_routes(self.model, self.configured, environ)
+        except RoutingError as error:
+            self.problems.append(str(error))
+            self.routes = plan_routes(self.model, self.configured, {})
+        self.problems += self.routes.warnings
+        self.tool_settings: dict[str, dict[str, Any]] = {}
+        for tool in self.model.heads.tools.values():
+            values, problems = read_settings(tool.settings, environ)
+            self.problems += problems
+            self.tool_settings[tool.name] = values
+
+    def under(self, environ: Mapping[str, str]) -> Executor:
+        """The same engine with the settings of another environment, such as a tenant's own keys.
+
+        What it keeps is its tenant's alone, and an upstream that turns these keys away goes on for everybody else.
+        Stores, connections, counts and the audit log are shared.
+        """
+        other = copy.copy(self)
+        other.problems = []
+        other._configure(environ)  # noqa: SLF001 - a copy of itself
+        other.isolate = True
+        other.breakers = self.breakers.anew()
+        other.upstreams = self.upstreams.under(other.settings, other.breakers)
+        other._prefixes = {}  # noqa: SLF001
+        return other
 
     @functools.cached_property
     def sites(self) -> PageIndex:

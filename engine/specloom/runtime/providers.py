@@ -135,6 +135,20 @@ class Upstreams:
         self._limiters: dict[str, Limiter | SharedPace] = {}
         self._keyrings: dict[str, Keyring] = {}
 
+    def under(self, settings: Mapping[str, Mapping[str, Any]], breakers: Breakers) -> Upstreams:
+        """The same providers with other settings, keys and breakers; what an operator counts is counted together."""
+        other = Upstreams(
+            self._providers,
+            settings,
+            sender=self._sender,
+            breakers=breakers,
+            cache=self._cache,
+            clock=self._clock,
+            counters=self._counters,
+        )
+        other.counts = self.counts
+        return other
+
     def _keyring(self, name: str) -> Keyring:
         if name not in self._keyrings:
             self._keyrings[name] = Keyring(self._providers[name], self._settings[name])

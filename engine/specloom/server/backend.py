@@ -201,6 +201,11 @@ class Backends:
             is_operator=is_operator,
         )
 
+    def under(self, environ: Mapping[str, str]) -> Backends:
+        """The same with the settings of another environment, such as a tenant's own keys."""
+        executor = self.executor.under(environ)
+        return Backends(executor, prompts=self._prompts, tools=self._tools, presenter=self._presenter.over(executor))
+
     @cached_property
     def _forgetful(self) -> tuple[Executor, Presenter]:
         """The engine for those of whom nothing is kept, and what presents its answers."""
