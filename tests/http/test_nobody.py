@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from specloom.core import Fault
+from specloom.http.engine import OwnerEngine
 from specloom.http.gate import Caller
 from specloom.http.identity import NOBODY, Identity
-from specloom.http.serve import OwnerEngine
 from specloom.runtime import Presenter
 from specloom.server.backend import Backends
 from specloom.server.protocol import Call, Looked, NotFound

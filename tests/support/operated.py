@@ -13,10 +13,11 @@ from specloom.cache import ERASURES, AnswerCache
 from specloom.compiler import load_collections
 from specloom.http.admin_keys import read_admin_settings
 from specloom.http.app import HttpApp
+from specloom.http.engine import OwnerEngine
 from specloom.http.gate import Caller
 from specloom.http.identity.revocations import FILE_NAME, RevocationFile
 from specloom.http.operations import Operations
-from specloom.http.serve import OwnerEngine, bind
+from specloom.http.serve import bind
 from specloom.http.service import HttpService
 from specloom.plugins import join_owner
 from specloom.runtime import Presenter

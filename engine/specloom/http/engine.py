@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from specloom.plugins import split_owner
@@ -32,10 +33,15 @@ class OwnerEngine:
     """The engine as each caller sees it."""
 
     def __init__(
-        self, backends: Backends, tenants: Tenants, environ: Mapping[str, str], warn: Callable[[str], object]
+        self,
+        backends: Backends,
+        tenants: Tenants | None = None,
+        environ: Mapping[str, str] = MappingProxyType({}),
+        warn: Callable[[str], object] = lambda _: None,
     ) -> None:
+        """`tenants` have settings of their own, over those of the `environ`."""
         self._backends = backends
-        self._tenants = tenants
+        self._tenants = tenants or Tenants()
         self._environ = environ
         self._warn = warn
         self._own: OrderedDict[str, Backends] = OrderedDict()
