@@ -15,6 +15,7 @@ from specloom.http.admin_keys import read_admin_settings
 from specloom.http.app import HttpApp
 from specloom.http.engine import OwnerEngine
 from specloom.http.gate import Caller
+from specloom.http.identity import Tenants
 from specloom.http.identity.revocations import FILE_NAME, RevocationFile
 from specloom.http.operations import Operations
 from specloom.http.serve import bind
@@ -120,7 +121,7 @@ def operated(
         catalogue = make_catalogue(executor.model, Selection(["all"]), settings, prompts=[], always_configured=True)
         presenter = Presenter(executor)
         backends = Backends(executor, prompts={}, tools=catalogue.tool_names, presenter=presenter)
-        engine = OwnerEngine(backends)
+        engine = OwnerEngine(backends, Tenants(), settings, warned.append)
         server = HttpDemo(dict(settings), **options)
         server.service = HttpService(catalogue, lambda: engine, report=server.reported.append)
         server.app = HttpApp(server.service, server.settings, gate or NamedGate())

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .app import HttpRequest
 
 LEAST_CHARACTERS = 16
-ADMIN = "/admin"
+ADMIN, METRICS = "/admin", "/metrics"
 HEADER = b"x-admin-key"
 MOST_FAILURES, WINDOW = 10, 60.0
 """Failures of one address in so many seconds, after which it is not listened to."""
@@ -57,7 +57,8 @@ def read_admin_settings(environ: Mapping[str, str], warn: Callable[[str], object
     port = read_port(environ, "ADMIN_PORT")
     if port is not None and not key:
         raise SettingsError("ADMIN_PORT is set, but ADMIN_API_KEY is not; set it, or leave both out")
-    return AdminSettings(key, previous, {ADMIN: port} if port is not None else {})
+    ports = {ADMIN: port, METRICS: read_port(environ, "METRICS_PORT")}
+    return AdminSettings(key, previous, {name: one for name, one in ports.items() if one is not None})
 
 
 def read_port(environ: Mapping[str, str], name: str) -> HttpSettings | None:

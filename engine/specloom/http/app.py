@@ -6,7 +6,9 @@ import asyncio
 import contextlib
 import copy
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from specloom.server import (
@@ -41,7 +43,8 @@ from .settings import ENDPOINT, HttpSettings
 
 if TYPE_CHECKING:
     from .exchange import Receive, Send
-    from .gate import Gate
+    from .gate import Caller, Gate
+    from .guards import ConnectionGuard
     from .identity import ResourceMetadata
     from .limits import HttpLimits
     from .service import HttpService
@@ -102,8 +105,14 @@ class HttpApp:
     ) -> None:
         self._service = service
         self._settings = settings
-        self._gate = gate
+        self.gate = gate
         self.limits = limits
+        self.guard: ConnectionGuard | None = None
+        """What counts its connections, once it is served."""
+        self.answered: Counter[tuple[str, int]] = Counter()
+        """Requests by route and status; 0 for those whose client left."""
+        self.log: Callable[[HttpRequest, str], None] | None = None
+        """What is told of each request that has ended, with its route."""
         self._common: Headers = (
             (b"cache-control", b"no-store"),
             (b"x-content-type-options", b"nosniff"),
@@ -132,6 +141,9 @@ class HttpApp:
         if scope["type"] != "http":
             return
         request = HttpRequest(scope, receive, send, self._settings, self._common)
+        if self.log is not None:
+            request.began = time.perf_counter()
+            request.tools = self._service.catalogue.tool_names
         try:
             route = self.routes.get(scope["path"], self._missing)
             check_host(request.headers, self._settings)
@@ -146,6 +158,12 @@ class HttpApp:
         except Exception as error:  # noqa: BLE001 - told where defects are told; a client gets no more than the status
             self._service.report(error)
             await request.refuse(HttpRefusal(500))
+        finally:
+            path = scope["path"]
+            place = (path.rstrip("/") or path) if path in self.routes else "other"
+            self.answered[place, request.status] += 1
+            if self.log is not None:
+                self.log(request, place)
 
     async def _missing(self, request: HttpRequest) -> None:
         await request.answer(404, b"")
@@ -156,7 +174,7 @@ class HttpApp:
 
     async def _ready(self, request: HttpRequest) -> None:
         request.only("GET", "HEAD")
-        is_ready = self._service.is_ready and not self._service.is_draining and self._gate.is_ready
+        is_ready = self._service.is_ready and not self._service.is_draining and self.gate.is_ready
         body = b'{"status":"%s"}' % (b"healthy" if is_ready else b"unhealthy")
         await request.answer(200 if is_ready else 503, body, (JSON,))
 
@@ -177,14 +195,15 @@ class HttpApp:
         check_form(request.named)
         request.check_length()
         try:
-            caller = await self._gate.admit(request.headers, request.query)
+            caller = await self.gate.admit(request.headers, request.query)
         except HttpRefusal as refused:
             if refused.is_failed_attempt and self.limits is not None:
                 await self.limits.note_failure(request.client)
             raise
         if self.limits is not None:
             self.limits.note_success(request.credential)
-        message = _parse(await request.read())
+        message = request.message = _parse(await request.read())
+        request.caller = caller
         request.message_id = message.get("id")
         is_modern, version = find_era(request.named, message, VERSION_KEY)
         if is_modern:
@@ -192,7 +211,7 @@ class HttpApp:
         if self._service.is_draining:
             raise HttpRefusal(503, headers=(RETRY_SOON,))
         if "method" in message:
-            self._gate.check(caller, message)
+            self.gate.check(caller, message)
         exchange = HttpExchange(self._service, caller, modern=is_modern, version=version)
         outcome = exchange.take(message)
         if isinstance(outcome, bytes):
@@ -273,6 +292,20 @@ class HttpRequest:
         self._send = send
         self._common = common
         self._has_begun = False
+        self.status = 0
+        """The status of the answer, once it has begun."""
+        self.began = 0.0
+        self.caller: Caller | None = None
+        self.message: Mapping[str, Any] = {}
+        self.tools: Collection[str] = ()
+        """The names of all tools."""
+
+    @property
+    def tool(self) -> str:
+        """The tool that is called, where there is such a one; for logs."""
+        params = self.message.get("params")
+        name = params.get("name") if self.message.get("method") == "tools/call" and isinstance(params, dict) else None
+        return name if isinstance(name, str) and name in self.tools else ""
 
     def only(self, *methods: str) -> None:
         """Refuse any other method (405)."""
@@ -331,6 +364,7 @@ class HttpRequest:
     async def start(self, status: int, headers: Headers) -> None:
         """Send the head of an answer."""
         self._has_begun = True
+        self.status = status
         names = {name for name, _ in headers}
         sent = [(b"x-request-id", self.id.encode()), *headers]
         sent += [header for header in self._common if header[0] not in names]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -78,6 +79,8 @@ class IdentityGate:
         self._tools = frozenset(tools)
         metadata = authenticator.metadata
         self._metadata_url = metadata.url if metadata is not None else ""
+        self.refusals: Counter[str] = Counter()
+        """Refusals by their reason."""
 
     @property
     def is_ready(self) -> bool:
@@ -108,6 +111,7 @@ class IdentityGate:
             raise self._to_answer(refusal) from None
 
     def _to_answer(self, refusal: Refusal) -> HttpRefusal:
+        self.refusals[refusal.reason] += 1
         headers = []
         if (challenge := make_challenge(refusal, self._metadata_url)) is not None:
             headers.append((b"www-authenticate", challenge.encode("latin-1")))

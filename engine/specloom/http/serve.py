@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, cast
 
 import uvicorn
 
-from specloom.core import VariableError, to_plain
+from specloom.core import VariableError, state_folder, to_plain
 from specloom.server import load_catalogue, make_backends, open_run_folder, warn
-from specloom.storage import local_backplane, local_owner
+from specloom.storage import RUN_FOLDER, local_backplane, local_owner
 
 from .admin_keys import read_admin_settings
 from .app import HttpApp
@@ -27,6 +27,7 @@ from .gate import IdentityGate, OpenGate
 from .guards import make_protocol
 from .identity import Authenticator, read_identity_settings
 from .limits import HttpLimits, LimitedEngine, LimitSettings, find_unasking, read_limits
+from .metrics import FOLDER
 from .operations import Operations
 from .service import HttpService
 from .settings import ENDPOINT, HttpSettings, SettingsError, read_settings
@@ -96,7 +97,8 @@ def serve_http(address: str, selection: Selection, *, workers: str = "", replay:
             engines.append(engine)
             return engine if limits is None else LimitedEngine(engine, limits)
 
-        operations = Operations(admin, ports, environ, warn=warn)
+        folder = Path(state_folder(environ)) / RUN_FOLDER / f"{FOLDER}{os.getppid()}" if life is not None else None
+        operations = Operations(admin, ports, environ, warn=warn, folder=folder)
         bus = backplane.bus if life is not None else None
         service = HttpService(served, load, bus=bus, report=report)
 
@@ -250,9 +252,11 @@ async def run(
 
 
 def _configure(app: HttpApp, settings: HttpSettings) -> uvicorn.Config:
+    protocol = make_protocol(settings)
+    app.guard = protocol.guard
     return uvicorn.Config(
         app,
-        http=make_protocol(settings),
+        http=protocol,
         ws="none",
         loop="asyncio",
         lifespan="off",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .degradation import NO_FAILURE, PHRASES, with_notices
     from .executor import Done, Executor, Prepared, describe_large, to_body
     from .live_context import LiveContext
-    from .metrics import Count
+    from .metrics import LATENCY_BOUNDS, Count
     from .notices import none_configured, resolve
     from .operation import drive, drive_live, first_requests, perform
     from .plan import Ask, AskAll, Offer, PlanContext, ProviderOutcome, Pursuit, Run, Shortfall, plan_context
@@ -41,7 +41,7 @@ __getattr__ = exports(
         ),
         "executor": "Done Executor Prepared describe_large to_body",
         "live_context": "LiveContext",
-        "metrics": "Count",
+        "metrics": "LATENCY_BOUNDS Count",
         "notices": "none_configured resolve",
         "operation": "drive drive_live first_requests perform",
         "degradation": "NO_FAILURE PHRASES with_notices",

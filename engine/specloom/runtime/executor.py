@@ -32,7 +32,7 @@ from .circuit_breaker import Breakers
 from .configuration import RoutingError, configure, plan_routes, read_settings
 from .degradation import with_notices
 from .live_context import LiveContext
-from .metrics import Count, Failed, Failures, Stalls, Tallies, TenantCounts
+from .metrics import Count, Failed, Failures, Stalls, Tallies, TenantCounts, new_histogram
 from .pages import PageIndex
 from .plan import Ask, Life, Offer, Progress, ProviderOutcome, Run, conduct
 from .providers import Upstreams
@@ -324,7 +324,7 @@ class Executor:
         self.problems: list[str] = []
         self._always_configured = always_configured
         self._configure(environ)
-        self.tool_counts: dict[str, Count] = {name: Count() for name in model.tools}
+        self.tool_counts: dict[str, Count] = {name: Count(buckets=new_histogram()) for name in model.tools}
         self.tenant_counts = TenantCounts() if by_tenant else None
         self.tallies = Tallies()
         self.stalls = Stalls()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+from bisect import bisect_left
 from collections import OrderedDict, deque
 from collections.abc import Sequence
 from functools import partial
@@ -13,6 +14,10 @@ from specloom.plugins import split_owner
 
 RECENT = 1000
 """Calls whose length is remembered; mean and 95th percentile are theirs (the tool contract's figure)."""
+
+
+LATENCY_BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+"""Seconds at which the buckets of a histogram end, but for the last."""
 
 
 @dataclass(slots=True)
@@ -26,12 +31,16 @@ class Count:
     last: float = 0.0
     kinds: dict[str, int] = field(default_factory=dict)
     lengths: deque[float] = field(default_factory=partial(deque, maxlen=RECENT), repr=False)
+    buckets: list[int] = field(default_factory=list, repr=False)
+    """Calls by `LATENCY_BOUNDS`, where they are counted."""
 
     def add(self, seconds: float, fault: Fault | None = None, *, at: float = 0.0) -> None:
         """One more call; `at` is when it ended, in seconds since the epoch."""
         self.calls += 1
         self.seconds += seconds
         self.lengths.append(seconds)
+        if self.buckets:
+            self.buckets[bisect_left(LATENCY_BOUNDS, seconds)] += 1
         self.last = at or self.last
         if fault is not None:
             self.faults += 1
@@ -58,6 +67,11 @@ class Count:
         """Seconds within which 95 of 100 of the newest calls ended (nearest rank); 0 before the first."""
         ranked = sorted(self.lengths)
         return ranked[-(-95 * len(ranked) // 100) - 1] if ranked else 0.0
+
+
+def new_histogram() -> list[int]:
+    """Buckets in which nothing is yet."""
+    return [0] * (len(LATENCY_BOUNDS) + 1)
 
 
 @dataclass(slots=True)

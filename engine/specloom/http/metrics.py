@@ -1,0 +1,301 @@
+"""What a worker has counted, added up over all workers, as Prometheus text (exposition format 0.0.4).
+
+Each worker writes its numbers to a file of its own, once a second; the one that is asked adds its own to those. No
+label is a tenant, a user, a question or an address, so there are never more of them than tools and providers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import re
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from specloom.core import make_folder, open_private
+from specloom.runtime import LATENCY_BOUNDS
+from specloom.storage import AuditTrail
+
+if TYPE_CHECKING:
+    from specloom.runtime import Executor
+
+    from .app import HttpApp
+    from .service import HttpService
+
+EVERY = 1.0
+"""Seconds between two times that a worker writes its numbers."""
+MOST_GONE = 64
+"""Files of workers that have ended, whose counts are still added."""
+FOLDER = "workers-"
+FAMILIES: Mapping[str, tuple[str, str]] = {
+    "mcp_tool_calls_total": ("counter", "Calls of a tool."),
+    "mcp_tool_errors_total": ("counter", "Calls of a tool that failed, by the kind of the failure."),
+    "mcp_cache_hits_total": ("counter", "Calls of a tool that were answered with a kept answer."),
+    "mcp_cache_misses_total": ("counter", "Calls of a tool that were not."),
+    "mcp_tool_latency_seconds": ("histogram", "How long calls of a tool took."),
+    "mcp_active_connections": ("gauge", "Open connections."),
+    "mcp_active_calls": ("gauge", "Calls that run."),
+    "mcp_active_streams": ("gauge", "Open streams of changes."),
+    "mcp_audit_events_dropped_total": ("counter", "Audit records that could not be written."),
+    "mcp_audit_log_rotations_total": ("counter", "Files of the audit log that were closed for another."),
+    "mcp_ratelimit_redis_fallback_total": ("counter", "Times that shared counters were away and own ones were asked."),
+    "specloom_limited_total": ("counter", "Requests and calls refused by a limit."),
+    "specloom_provider_calls_total": ("counter", "Calls of an operation of a provider."),
+    "specloom_provider_errors_total": ("counter", "Calls of an operation of a provider that failed."),
+    "specloom_breaker_open": ("gauge", "Whether an operation of a provider is left alone (1)."),
+    "specloom_http_requests_total": ("counter", "HTTP requests that were answered."),
+    "specloom_auth_failures_total": ("counter", "Requests whose credentials did not do, by the reason."),
+    "process_resident_memory_bytes": ("gauge", "Memory that a worker takes."),
+    "process_cpu_seconds_total": ("counter", "Processor time that a worker has taken."),
+    "process_start_time_seconds": ("gauge", "When a worker began, in seconds since 1970."),
+}
+"""Every metric with its type and its meaning."""
+Numbers = dict[str, dict[str, float]]
+"""Values by the name of a metric with its suffix, and by the labels as they are written."""
+STARTED = time.time()
+
+
+class Meter:
+    """The numbers of one worker, and of those that serve beside it: they name the same `folder`, or there is none."""
+
+    def __init__(
+        self,
+        app: HttpApp,
+        service: HttpService,
+        trail: AuditTrail,
+        find_executor: Callable[[], Executor | None],
+        folder: Path | None = None,
+    ) -> None:
+        """`find_executor` gives the engine's executor once it is loaded."""
+        self._find_executor = find_executor
+        self._app = app
+        self._service = service
+        self._trail = trail
+        self._folder = folder
+        self._worker = str(os.getpid())
+        self._writing: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Write the numbers for the other workers from now on, where there are others; runs on the loop."""
+        if self._folder is not None:
+            remove_stale(self._folder)
+            make_folder(self._folder, tighten=True)
+            self._writing = asyncio.get_running_loop().create_task(self._write_on(self._folder))
+
+    def stop(self) -> None:
+        """Write no more, but what there is now."""
+        if self._writing is not None:
+            self._writing.cancel()
+        if self._folder is not None:
+            with contextlib.suppress(OSError):
+                self._write(self._folder)
+
+    def render(self) -> str:
+        """The numbers of all workers as text."""
+        return render(self.add_up())
+
+    def add_up(self) -> Numbers:
+        """The numbers of all workers."""
+        return merge([self.read(), *self._read_others()])
+
+    def read(self) -> Numbers:
+        """The numbers of this worker."""
+        numbers: Numbers = {}
+
+        def put(name: str, value: float, **labels: object) -> None:
+            numbers.setdefault(name, {})[to_labels(labels)] = value
+
+        guard = self._app.guard
+        put("mcp_active_connections", len(guard.open) if guard is not None else 0, worker=self._worker)
+        put("mcp_active_calls", self._service.running, worker=self._worker)
+        put("mcp_active_streams", self._service.streams, worker=self._worker)
+        for (route, status), count in self._app.answered.items():
+            put("specloom_http_requests_total", count, status=status, route=route)
+        for reason, count in getattr(self._app.gate, "refusals", Counter[str]()).items():
+            put("specloom_auth_failures_total", count, reason=reason)
+        limits = self._app.limits
+        put("mcp_ratelimit_redis_fallback_total", limits.fallbacks if limits is not None else 0)
+        for layer, count in (limits.refused if limits is not None else Counter[str]()).items():
+            put("specloom_limited_total", count, layer=layer)
+        put("process_resident_memory_bytes", read_memory(), worker=self._worker)
+        put("process_cpu_seconds_total", time.process_time(), worker=self._worker)
+        put("process_start_time_seconds", STARTED, worker=self._worker)
+        trails = [self._trail]
+        executor = self._find_executor()
+        if executor is not None:
+            _read_executor(numbers, executor)
+            if isinstance(executor.audit, AuditTrail):
+                trails.append(executor.audit)
+        put("mcp_audit_events_dropped_total", sum(one.dropped for one in trails))
+        put("mcp_audit_log_rotations_total", sum(one.rotations for one in trails))
+        return numbers
+
+    async def _write_on(self, folder: Path) -> None:
+        while True:
+            with contextlib.suppress(OSError):
+                self._write(folder)
+            await asyncio.sleep(EVERY)
+
+    def _write(self, folder: Path) -> None:
+        draft = folder / f"{self._worker}.draft"
+        with os.fdopen(open_private(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w", encoding="utf-8") as file:
+            file.write(json.dumps(self.read()))
+        draft.replace(folder / f"{self._worker}.json")
+
+    def _read_others(self) -> list[Numbers]:
+        """The numbers of the other workers; of one that has ended what it counted, since no count may go back."""
+        if self._folder is None:
+            return []
+        found: list[Numbers] = []
+        gone = 0
+        for path in sorted(self._folder.glob("*.json"), reverse=True):
+            if path.stem == self._worker:
+                continue
+            try:
+                numbers = json.loads(path.read_text(encoding="utf-8"))
+            except (OSError, ValueError):
+                continue
+            if not is_alive(path.stem):
+                gone += 1
+                if gone > MOST_GONE:
+                    continue
+                numbers = {name: rows for name, rows in numbers.items() if _is_kept(name)}
+            found.append(numbers)
+        return found
+
+
+def _is_kept(name: str) -> bool:
+    """Whether a metric of a worker that has ended counts on: those of the processes themselves do not."""
+    return _kind(name) != "gauge" and not name.startswith("process_")
+
+
+def _read_executor(numbers: Numbers, executor: Executor) -> None:
+    def put(name: str, value: float, **labels: object) -> None:
+        numbers.setdefault(name, {})[to_labels(labels)] = value
+
+    for tool, count in executor.tool_counts.items():
+        put("mcp_tool_calls_total", count.calls, tool=tool)
+        for kind, faults in tuple(count.kinds.items()):
+            put("mcp_tool_errors_total", faults, tool=tool, kind=kind)
+        put("mcp_cache_hits_total", count.hits, tool=tool)
+        put("mcp_cache_misses_total", count.calls - count.hits, tool=tool)
+        below = 0
+        for bound, within in zip((*LATENCY_BOUNDS, "+Inf"), count.buckets, strict=True):
+            below += within
+            put("mcp_tool_latency_seconds_bucket", below, tool=tool, le=bound)
+        put("mcp_tool_latency_seconds_sum", count.seconds, tool=tool)
+        put("mcp_tool_latency_seconds_count", below, tool=tool)
+    for name, count in tuple(executor.upstreams.counts.items()):
+        provider, _, operation = name.partition(".")
+        put("specloom_provider_calls_total", count.calls, provider=provider, operation=operation)
+        put("specloom_provider_errors_total", count.faults, provider=provider, operation=operation)
+    for row in executor.breakers.snapshot():
+        put("specloom_breaker_open", row["state"] != "closed", provider=row["provider"], operation=row["family"])
+
+
+def merge(every: Iterable[Numbers]) -> Numbers:
+    """The numbers of several workers together: counts are added, and of what is a state the highest holds."""
+    merged: Numbers = {}
+    for numbers in every:
+        for name, rows in numbers.items():
+            into = merged.setdefault(name, {})
+            is_state = _kind(name) == "gauge"
+            for labels, value in rows.items():
+                into[labels] = max(into.get(labels, 0), value) if is_state else into.get(labels, 0) + value
+    return merged
+
+
+def render(numbers: Numbers) -> str:
+    """Numbers as Prometheus reads them."""
+    lines = []
+    for family, (kind, meaning) in FAMILIES.items():
+        suffixes = ("_bucket", "_sum", "_count") if kind == "histogram" else ("",)
+        rows = [(family + suffix, numbers.get(family + suffix, {})) for suffix in suffixes]
+        if any(values for _, values in rows):
+            lines += [f"# HELP {family} {meaning}", f"# TYPE {family} {kind}"]
+            lines += [
+                f"{name}{labels} {float(value):.10g}" for name, values in rows for labels, value in values.items()
+            ]
+    return "\n".join([*lines, ""])
+
+
+def to_labels(labels: Mapping[str, object]) -> str:
+    """Labels as they are written behind a name."""
+    written = ",".join(f'{name}="{_escape(str(value))}"' for name, value in labels.items())
+    return f"{{{written}}}" if written else ""
+
+
+def _escape(text: str) -> str:
+    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+
+
+def _kind(name: str) -> str:
+    return FAMILIES.get(name, ("histogram", ""))[0]
+
+
+def read_memory() -> int:
+    """Bytes of memory that this process has; 0 where a system does not say."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def is_alive(process: str) -> bool:
+    """Whether there is a process with this number."""
+    try:
+        os.kill(int(process), 0)
+    except (ProcessLookupError, ValueError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def remove_stale(folder: Path) -> None:
+    """Remove the folders of servers that have ended, beside that of this one."""
+    for one in folder.parent.glob(f"{FOLDER}*"):
+        number = re.fullmatch(r"[0-9]+", one.name.removeprefix(FOLDER))
+        if one != folder and number and not is_alive(number[0]):
+            shutil.rmtree(one, ignore_errors=True)
+
+
+def summarize(numbers: Numbers) -> dict[str, Any]:
+    """What a person wants to see of each tool, by its name: calls, errors, hits, and latencies in milliseconds."""
+    tools: dict[str, Any] = {}
+    for labels, calls in numbers.get("mcp_tool_calls_total", {}).items():
+        if not calls:
+            continue
+        tool = labels[len('{tool="') : -len('"}')]
+        counted = numbers["mcp_tool_latency_seconds_count"][labels]
+        buckets = [
+            numbers["mcp_tool_latency_seconds_bucket"][to_labels({"tool": tool, "le": bound})]
+            for bound in (*LATENCY_BOUNDS, "+Inf")
+        ]
+        errors = numbers.get("mcp_tool_errors_total", {})
+        tools[tool] = {
+            "calls": int(calls),
+            "errors": int(sum(value for one, value in errors.items() if one.startswith(f'{{tool="{tool}",'))),
+            "cacheHits": int(numbers["mcp_cache_hits_total"][labels]),
+            "p50LatencyMs": estimate(buckets, 0.50 * counted),
+            "p95LatencyMs": estimate(buckets, 0.95 * counted),
+        }
+    return tools
+
+
+def estimate(buckets: list[float], rank: float) -> float:
+    """Milliseconds within which so many calls ended, as near as a histogram tells."""
+    low = before = 0.0
+    for bound, below in zip(LATENCY_BOUNDS, buckets, strict=False):
+        if below >= rank:
+            part = (rank - before) / (below - before) if below > before else 1.0
+            return round((low + (bound - low) * part) * 1000, 1)
+        low, before = bound, below
+    return round(LATENCY_BOUNDS[-1] * 1000, 1)
