@@ -398,7 +398,7 @@ def test_a_call_imports_only_what_it_uses(environ: dict[str, str]) -> None:
     messages = [*START, ("tools/call", {"name": "demo_find", "arguments": {"query": "otters"}})]
     messages.append(("completion/complete", completion))
     with Loopback(lambda _: (200, {"Content-Type": "application/json"}, body)) as upstream:
-        environ |= {**CONFIGURED, "DEMO_URL": f"http://127.0.0.1:{upstream.port}"}
+        environ |= {**CONFIGURED, "DEMO_URL": f"http://127.0.0.1:{upstream.port}", "SPECLOOM_DRAIN_SECONDS": "30"}
         serve(environ)
         command = [sys.executable, "-c", CALLS_PROBE, ",".join(UNUSED)]
         given = conversation(messages)

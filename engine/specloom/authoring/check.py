@@ -271,7 +271,7 @@ def _load_stamp(path: Path, digest: str) -> SpecVerdict | None:
 
 def _save_stamp(path: Path, digest: str, verdict: SpecVerdict) -> None:
     """Write what was found; where that fails the next check only takes as long as this one."""
-    from specloom.runtime import write_whole
+    from specloom.core import write_whole
 
     found = [[one.code, astuple(one.place), one.message, one.hint] for one in verdict.diagnostics]
     stamp = {"digest": digest, "counts": dict(verdict.counts), "found": found}

@@ -28,6 +28,7 @@ from specloom.core import (
     request_to_json,
     row_lines,
     secrets_in,
+    write_whole,
 )
 from specloom.model import Argument, Capability, Operation, Provider, Setting
 from specloom.runtime import (
@@ -42,7 +43,6 @@ from specloom.runtime import (
     request_id,
     secrets_of,
     to_recording,
-    write_whole,
 )
 
 from .examples.providers import describe_request, reveal

@@ -114,7 +114,7 @@ def schema(options: Namespace) -> int:
     if options.to is None:
         say(to_json(schemas))
         return 0
-    from specloom.runtime import write_whole
+    from specloom.core import write_whole
 
     for kind, schema in schemas.items():
         path = options.to / f"{kind}.json"

@@ -11,6 +11,7 @@ from specloom.core import Report, find_tables, read_table, shipped_folder
 from specloom.model import (
     HEADS,
     KINDS,
+    LISTED,
     TABLES,
     Heads,
     Image,
@@ -30,15 +31,22 @@ _HEADS_FILE = "heads"
 """What a traceback names where a head cannot be made again; there is no such file."""
 
 
-def make_image(model: Model, fingerprint: str, prompts: Iterable[Mapping[str, Any]] | None = None) -> bytes:
+def make_image(
+    model: Model,
+    fingerprint: str,
+    prompts: Iterable[Mapping[str, Any]] | None = None,
+    listed: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+) -> bytes:
     """The image of a model whose specs have no errors; see `model.image`. `fingerprint` says what it was made of.
 
-    `prompts` are the entries of `prompts/list`.
+    `prompts` are the entries of `prompts/list`, and `listed` those of `tools/list` by name.
     """
     heads = model.heads if prompts is None else replace(model.heads, prompts=tuple(prompts))
     code = _compile_heads(heads)
     names = {kind: list(getattr(model, kind)) for kind in KINDS}
-    return pack_image(model.digest, fingerprint, code, _parts(model), names)
+    return pack_image(
+        model.digest, fingerprint, code, [*_parts(model), *((LISTED, name, one) for name, one in listed.items())], names
+    )
 
 
 def _compile_heads(heads: Heads) -> CodeType:
@@ -73,7 +81,7 @@ def _offer(provider: Provider) -> list[tuple[object, ...]]:
     return [(one.name, one.capability, one.input, one.arguments_used) for one in provider.operations.values()]
 
 
-def _parts(model: Model) -> Iterator[tuple[str, str, CodeType | dict[str, Any]]]:
+def _parts(model: Model) -> Iterator[tuple[str, str, Any]]:
     for name, path in find_tables(shipped_folder()).items():
         yield TABLES, name, read_table(path)
     for kind in KINDS:

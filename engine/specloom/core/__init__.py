@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .paths import (
         ENGINE_SUFFIXES, NAME, PAGE_TEMPLATES, PROMPTS, PROMPT_SUFFIX, STATE_VARIABLE, cache_folder, config_folder,
         make_database, make_folder, make_own_folder, open_private, shipped_folder, spec_layers, state_folder,
+        write_whole,
     )
     from .process import Ended, end, restrict, run, start
     from .sandbox import run_apart
@@ -59,7 +60,8 @@ __getattr__ = exports(
         "messages": "Answer Header Policy Request Response redact_response",
         "paths": (
             "ENGINE_SUFFIXES NAME PAGE_TEMPLATES PROMPTS PROMPT_SUFFIX STATE_VARIABLE cache_folder config_folder "
-            "make_database make_folder make_own_folder open_private shipped_folder spec_layers state_folder"
+            "make_database make_folder make_own_folder open_private shipped_folder spec_layers state_folder "
+            "write_whole"
         ),
         "process": "Ended end restrict run start",
         "sandbox": "run_apart",

@@ -13,6 +13,7 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
 
 NAME = "specloom"
@@ -100,6 +101,22 @@ def open_private(path: str | os.PathLike[str], flags: int) -> int:
         except OSError:
             return handle
     return handle
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that it is either whole or as it was before: temporary file, flush to disk, rename."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
+    handle = open_private(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
 
 
 def make_database(path: str | os.PathLike[str]) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
         CapabilityHead, DerivedMapping, Heads, LazyMapping, ObserverHead, OtherHead, ProviderHead, ToolHead,
     )
     from .image import (
-        HEADS, KINDS, SPEC, TABLES, Image, ImageError, check_owner, load_model, pack_image, repack_image,
+        HEADS, KINDS, LISTED, SPEC, TABLES, Image, ImageError, check_owner, load_model, pack_image, repack_image,
     )
     from .model import (
         CollectionModel, Lens, Model, head_of_capability, head_of_provider, head_of_tool, make_heads,
@@ -37,7 +37,7 @@ __getattr__ = exports(
     __name__,
     {
         "heads": "CapabilityHead DerivedMapping Heads LazyMapping ObserverHead OtherHead ProviderHead ToolHead",
-        "image": "HEADS KINDS SPEC TABLES Image ImageError check_owner load_model pack_image repack_image",
+        "image": "HEADS KINDS LISTED SPEC TABLES Image ImageError check_owner load_model pack_image repack_image",
         "model": "CollectionModel Lens Model head_of_capability head_of_provider head_of_tool make_heads",
         "provider": (
             "AddressPart AddressPattern AddressSegment Argument Arrangement Capability ErrorRule Grant Join "

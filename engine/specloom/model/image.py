@@ -38,6 +38,8 @@ KINDS = ("providers", "capabilities", "tools", "lenses", "collections", "toolset
 HEADS = "heads"
 TABLES = "tables"
 """The kind of part that holds a table of the engine: data, not code."""
+LISTED = "listed"
+"""The kind of part that holds how a tool is listed: data, which spares a first start the tools themselves."""
 SPEC = "SPEC"
 """The name under which a generated module has what its spec became."""
 _VERSION = 2
@@ -205,6 +207,7 @@ def load_model(image: Image) -> Model:
         late("resources"),
         templates,
         given=heads,
+        listed=lambda name: image.load(LISTED, name),
     )
 
 

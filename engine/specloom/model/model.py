@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from specloom.core import PageTemplate, Place, dataclass, field
 from specloom.language import RecordType
@@ -64,6 +65,8 @@ class Model:
     templates: Mapping[str, PageTemplate] = field(default_factory=dict)
     given: Heads | None = field(default=None, repr=False, compare=False)
     """What is known of each before it is loaded, where they are loaded late."""
+    listed: Callable[[str], dict[str, Any] | None] = field(default=lambda _: None, repr=False, compare=False)
+    """How a tool is listed, where that was worked out before: a new value each time."""
     _heads: list[Heads] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property

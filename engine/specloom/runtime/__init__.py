@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .presentation import Presented, Presenter, fit_to_budget, tell_failure, tell_within, to_text
     from .pages import PageIndex, PageMatch, make_page, settle
     from .recordings import (
-        TOKEN_REPLY, RecordingSender, ReplaySender, Sender, Unsent, request_id, to_recording, write_whole,
+        TOKEN_REPLY, RecordingSender, ReplaySender, Sender, Unsent, request_id, to_recording,
     )
     from .rehearsal import rehearse
     from .request import STEP, secrets_of
@@ -48,7 +48,7 @@ __getattr__ = exports(
         "plan": "Ask AskAll Offer PlanContext ProviderOutcome Pursuit Run Shortfall plan_context",
         "presentation": "Presented Presenter fit_to_budget tell_failure tell_within to_text",
         "pages": "PageIndex PageMatch make_page settle",
-        "recordings": "TOKEN_REPLY RecordingSender ReplaySender Sender Unsent request_id to_recording write_whole",
+        "recordings": "TOKEN_REPLY RecordingSender ReplaySender Sender Unsent request_id to_recording",
         "rehearsal": "rehearse",
         "request": "STEP secrets_of",
         "resources": "ResourceContext answer_resource list_rows parameters_of read_table",

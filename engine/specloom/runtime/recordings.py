@@ -5,12 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from specloom.core import Fault, Request, Response, Secret, redact_body
+from specloom.core import Fault, Request, Response, Secret, redact_body, write_whole
 
 from .request import STEP as TOKEN_STEP
 from .request import secrets_of
@@ -100,23 +99,6 @@ def from_recording(said: Mapping[str, Any], url: str) -> Response:
     if "json" in said:
         headers.setdefault("content-type", "application/json")
     return Response(int(said.get("status", 200)), headers, body, url)
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that it is either whole or as it was before: temporary file, flush to disk, rename."""
-    import tempfile
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 class Unsent:

@@ -19,6 +19,7 @@ from specloom.core import (
     make_own_folder,
     shipped_folder,
     spec_layers,
+    write_whole,
 )
 
 from .protocol import Catalogue
@@ -244,6 +245,9 @@ FOLDERS = (
 
 def listed_tool(model: Model, name: str, output_schemas: str = OUTPUT_SCHEMAS[0]) -> dict[str, Any]:
     """One entry of `tools/list`, with so much of the schema of its answers; see `OUTPUT_SCHEMAS`."""
+    kept = model.listed(name) if output_schemas != "full" else None
+    if kept is not None:
+        return kept if output_schemas == "brief" else {key: one for key, one in kept.items() if key != "outputSchema"}
     from specloom.compiler import brief_schema, lean_schema
 
     tool = model.tools[name]
@@ -263,6 +267,29 @@ def listed_tool(model: Model, name: str, output_schemas: str = OUTPUT_SCHEMAS[0]
             "idempotentHint": hints["idempotent"],
             "openWorldHint": hints["open_world"],
         },
+    }
+
+
+RESOURCES = "resources://"
+"""Under what name the lists of resources are kept among those of tools, none of which can be called so."""
+
+
+def listings(model: Model) -> dict[str, dict[str, Any]]:
+    """Every tool as it is listed where nothing else is said, and the resources, to be kept with the model."""
+    kept = {name: listed_tool(model, name) for name in model.tools} | {RESOURCES: listed_resources(model)}
+    return {name: json.loads(_compact(one)) for name, one in kept.items()}
+
+
+def listed_resources(model: Model) -> dict[str, Any]:
+    """The entries of `resources/list` and of `resources/templates/list`, and the beginnings that can be watched."""
+    kept = model.listed(RESOURCES)
+    if kept is not None:
+        return kept
+    declared = model.resources.values()
+    return {
+        "resources": [listed_resource(one) for one in declared if not one.is_template],
+        "templates": [listed_resource(one) for one in declared if one.is_template],
+        "subscribe": [one.prefix for one in declared if one.changes_with],
     }
 
 
@@ -300,7 +327,7 @@ def make_catalogue(
     names = select(model, selection, environ, always_configured=always_configured)
     listed = names
     if selection.catalogue == "search":
-        listed = [name for name in names if CORE in model.tools[name].toolsets]
+        listed = [name for name in names if CORE in model.heads.tools[name].toolsets]
     tools = [listed_tool(model, name, selection.output_schemas) for name in listed]
     if environ is not None and not always_configured:
         from specloom.runtime import configure
@@ -316,7 +343,7 @@ def make_catalogue(
         served |= {FIND_TOOL, CALL_TOOL}
     offered = {str(one["name"]): one for one in prompts}
     shown = served_prompts(model.toolsets.values(), model.heads.tools, listed, offered)
-    declared = model.resources.values()
+    resources = listed_resources(model)
     instructions = instructions_for(model.toolsets.values(), model.heads.tools, listed)
     return Catalogue(
         name="specloom",
@@ -326,11 +353,11 @@ def make_catalogue(
         left_out=clean(left_out)[0],
         tools=_compact(tools),
         tool_names=served,
-        resources=_compact([listed_resource(one) for one in declared if not one.is_template]),
-        resource_templates=_compact([listed_resource(one) for one in declared if one.is_template]),
+        resources=_compact(resources["resources"]),
+        resource_templates=_compact(resources["templates"]),
         prompts=_compact([offered[name] for name in shown]),
         completions=True,
-        subscribe=tuple(one.prefix for one in declared if one.changes_with),
+        subscribe=tuple(resources["subscribe"]),
     )
 
 
@@ -375,7 +402,28 @@ def _specs(layer: str) -> list[tuple[str, str | tuple[str, ...]]]:
     return [(os.path.join(layer, part), suffix) for part, suffix in FOLDERS]
 
 
-def _files(folder: str, suffix: str | tuple[str, ...]) -> Iterator[tuple[str, int, int]]:
+class OneLook:
+    """As long as this lasts, files are as they were when they were first looked at: for one start, on one thread."""
+
+    seen: dict[tuple[str, str | tuple[str, ...]], list[tuple[str, int, int]]] | None = None
+
+    def __enter__(self) -> None:
+        OneLook.seen = {}
+
+    def __exit__(self, *_: object) -> None:
+        OneLook.seen = None
+
+
+def _files(folder: str, suffix: str | tuple[str, ...]) -> Iterable[tuple[str, int, int]]:
+    """The path, size and time of every file below a folder that ends so; see `_find_files` and `OneLook`."""
+    if OneLook.seen is None:
+        return _find_files(folder, suffix)
+    if (folder, suffix) not in OneLook.seen:
+        OneLook.seen[folder, suffix] = list(_find_files(folder, suffix))
+    return OneLook.seen[folder, suffix]
+
+
+def _find_files(folder: str, suffix: str | tuple[str, ...]) -> Iterator[tuple[str, int, int]]:
     """The path, size and time in nanoseconds of every file below a folder that ends so, but for the shipped specs."""
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
@@ -390,7 +438,7 @@ def _files(folder: str, suffix: str | tuple[str, ...]) -> Iterator[tuple[str, in
                 continue
             yield entry.path, stat.st_size, stat.st_mtime_ns
         elif entry.name != "__pycache__" and entry.path != leave_out and entry.is_dir(follow_symlinks=False):
-            yield from _files(entry.path, suffix)
+            yield from _find_files(entry.path, suffix)
 
 
 SHIPPED = "compiled"
@@ -467,8 +515,6 @@ def save_image(
     An image is made anew when one of the `conditions` changed.
     """
     from pathlib import Path
-
-    from specloom.runtime import write_whole
 
     image = pack_catalogue(catalogue, fingerprint(environ, selection), (conditions or Conditions()).read(environ))
     try:

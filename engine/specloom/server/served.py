@@ -9,7 +9,7 @@ import time
 from specloom import __version__
 from specloom.core import cache_folder, make_own_folder, shipped_folder, spec_layers
 
-from .catalogue import SHIPPED, shipped_stamp, stamp_sources
+from .catalogue import SHIPPED, listings, shipped_stamp, stamp_sources
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -218,8 +218,7 @@ def _remake_with(image: Image, path: str, environ: Mapping[str, str], stamp: str
     from pathlib import Path
 
     from specloom.compiler import digest_sources, remake_image
-    from specloom.core import Report
-    from specloom.runtime import write_whole
+    from specloom.core import Report, write_whole
     from specloom.specs import layer_roots, parse_spec, read_texts, shown_as
 
     roots = layer_roots(environ)
@@ -242,7 +241,7 @@ def save_model(model: Model, environ: Mapping[str, str], stamp: str) -> bool:
     from pathlib import Path
 
     from specloom.compiler import make_image
-    from specloom.runtime import write_whole
+    from specloom.core import write_whole
     from specloom.specs import listed_prompt, load_prompts
 
     try:
@@ -251,7 +250,7 @@ def save_model(model: Model, environ: Mapping[str, str], stamp: str) -> bool:
         return False  # whoever lists them says what is wrong
     try:
         make_own_folder(cache_folder(environ), environ)
-        write_whole(Path(model_path(environ)), make_image(model, stamp, prompts))
+        write_whole(Path(model_path(environ)), make_image(model, stamp, prompts, listings(model)))
     except OSError:
         return False
     return True

@@ -8,7 +8,7 @@ from specloom.compiler import make_image, weave_served
 from specloom.core import shipped_folder
 from specloom.specs import listed_prompt, load_prompts
 
-from .catalogue import FORMAT, conditions, make_catalogue, pack_catalogue, stamp_shipped
+from .catalogue import FORMAT, conditions, listings, make_catalogue, pack_catalogue, stamp_shipped
 from .served import shipped_model
 from .start import default_selection
 
@@ -26,4 +26,4 @@ def ship(folder: str) -> None:
     catalogue = make_catalogue(model, selection, {}, prompts=prompts)
     packed = pack_catalogue(catalogue, f"{FORMAT} {selection.key()}\n{stamp}", conditions(model).read({}))
     Path(folder, "catalogue.json").write_bytes(packed)
-    Path(folder, Path(shipped_model()).name).write_bytes(make_image(model, stamp, prompts))
+    Path(folder, Path(shipped_model()).name).write_bytes(make_image(model, stamp, prompts, listings(model)))

@@ -7,7 +7,16 @@ import sys
 
 from specloom.core import spec_layers
 
-from .catalogue import CATALOGUES, OUTPUT_SCHEMAS, Selection, conditions, load_image, make_catalogue, save_image
+from .catalogue import (
+    CATALOGUES,
+    OUTPUT_SCHEMAS,
+    OneLook,
+    Selection,
+    conditions,
+    load_image,
+    make_catalogue,
+    save_image,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -204,6 +213,11 @@ def load_catalogue(environ: Mapping[str, str], selection: Selection, *, replay: 
     """
     if selection.shared and not replay:
         check_shared(environ)
+    with OneLook():
+        return _load_catalogue(environ, selection, replay=replay)
+
+
+def _load_catalogue(environ: Mapping[str, str], selection: Selection, *, replay: bool) -> Catalogue:
     catalogue = None if replay else load_image(environ, selection)
     if catalogue is not None:
         return catalogue

@@ -65,7 +65,7 @@ def load_memory(path: Path, engine: str) -> Memory:
 
 def save_memory(path: Path, engine: str, memory: Memory) -> None:
     """Keep it for the next check, for its owner alone; where that fails the next one only takes as long as this one."""
-    from specloom.runtime import write_whole
+    from specloom.core import write_whole
 
     paths = list(memory.facts)
     numbers = {one: at for at, one in enumerate(paths)}
