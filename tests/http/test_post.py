@@ -167,6 +167,7 @@ def test_other_paths_and_methods(server: HttpDemo) -> None:
     with server.client() as client:
         assert (client.get("/health/live").status, client.get("/health/live").body) == (200, b"ok")
         assert client.get("/health/ready").json == {"status": "healthy"}
+        assert client.get("/health/ready", Host="10.1.2.3:8080").status == 200
         for method in ("GET", "DELETE", "PUT"):
             refused = client.get("/mcp", method)
             assert (refused.status, refused.headers["allow"]) == (405, "POST, OPTIONS")

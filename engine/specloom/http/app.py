@@ -146,7 +146,8 @@ class HttpApp:
             request.tools = self._service.catalogue.tool_names
         try:
             route = self.routes.get(scope["path"], self._missing)
-            check_host(request.headers, self._settings)
+            if route not in (self._live, self._ready):  # who probes a server knows it by its address
+                check_host(request.headers, self._settings)
             # Every page may read the metadata: it is what a client needs before it is allowed anything.
             if route != self._tell_metadata:
                 request.origin = check_origin(request.named.get(b"origin"), self._settings)
