@@ -7,9 +7,12 @@ import stat
 
 import pytest
 
+from specloom.cache import SHARED_ANSWERS
 from specloom.cli.main import main
 from specloom.plugins.collections import CollectionSpec, join_owner
+from specloom.storage.backplane_redis import redis_backplane
 from specloom.storage.store import open_store
+from tests.support.redis_server import KEY, RedisServer
 
 NOTES = CollectionSpec("notes")
 
@@ -65,6 +68,28 @@ def test_an_erasure_revokes_the_api_keys_of_who_is_erased(folder, capsys):
     assert json.loads(done[1])["deleted"] == {"notes": 2, "api_keys": 1}
     assert "ann" not in kept
     assert "bob" in kept
+
+
+def test_an_erasure_removes_the_kept_answers_that_machines_share_or_says_that_it_could_not(folder, capsys, monkeypatch):
+    async def keep(server):
+        plane = redis_backplane(server.settings(), pytest.fail)
+        await plane.cache.put(f"{SHARED_ANSWERS}k", b"sealed", 60)
+        await plane.aclose()
+
+    words = ("data", "erase", "--tenant", "acme", "--user", "ann", "--yes")
+    with RedisServer() as server:
+        monkeypatch.setenv("REDIS_URL", server.url)
+        monkeypatch.setenv("SPECLOOM_CACHE_KEY", KEY.hex())
+        asyncio.run(keep(server))
+        before = [name for name in server.client.scan_iter() if b":value" in name]
+        done = run(capsys, *words)
+        after = [name for name in server.client.scan_iter() if b":value" in name]
+        server.kill()
+        undone = run(capsys, *words)
+
+    assert (len(before), after) == (1, [])
+    assert "share" not in done[2]
+    assert "kept answers that machines share were not removed, so run this again: Redis at" in undone[2]
 
 
 def test_an_export_into_a_file_is_private_and_overwrites_nothing(folder, capsys, tmp_path):

@@ -1,4 +1,4 @@
-"""The two-tier answer cache: LRU in memory over an encrypted store on disk.
+"""The two-tier answer cache: LRU in memory over an encrypted store on disk, and over what machines share.
 
 Imports `core`.
 """
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .cache import AnswerCache
     from .disk import ANSWERS, LOCK_WAIT, CacheEntry, erase_answers, forget_answers
     from .erasures import ERASURES
+    from .shared import SHARED_ANSWERS
 
 __getattr__ = exports(
     __name__,
@@ -19,5 +20,6 @@ __getattr__ = exports(
         "cache": "AnswerCache",
         "disk": "ANSWERS LOCK_WAIT CacheEntry erase_answers forget_answers",
         "erasures": "ERASURES",
+        "shared": "SHARED_ANSWERS",
     },
 )

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
     from pathlib import Path
 
+    from specloom.core import SharedCache
+
+    from .shared import SharedAnswers
+
 
 T = TypeVar("T")
 
@@ -36,7 +40,8 @@ class AnswerCache:
     may be called from another thread, and the memory serves on alone. Nothing is ever written in the clear.
 
     `erasures` is the file by which other processes tell that they have erased what is kept: then nothing is answered
-    from memory any more, and nothing is kept that was asked before.
+    from memory any more, and nothing is kept that was asked before. `shared` is what machines share: asked for what is
+    neither in memory nor on disk, and given what is put; without a key it is left alone.
     """
 
     def __init__(
@@ -50,6 +55,7 @@ class AnswerCache:
         warn: Callable[[str], None],
         lock_wait: float = LOCK_WAIT,
         erasures: Path | None = None,
+        shared: SharedCache | None = None,
     ) -> None:
         if key is not None and len(key) != KEY_BYTES:
             raise ValueError(f"the key of a cache has {KEY_BYTES} bytes, this one has {len(key)}")
@@ -66,7 +72,12 @@ class AnswerCache:
         self._mark = self._erasures.now() if self._erasures is not None else b""
         self.on_erased: list[Callable[[], None]] = []
         """What else is told once something was erased; from any thread."""
-        self._counts = {"hits": 0, "disk_hits": 0, "misses": 0, "busy": 0}
+        self._shared: SharedAnswers | None = None
+        if shared is not None and key is not None:
+            from .shared import SharedAnswers
+
+            self._shared = SharedAnswers(shared, key, on_forgotten=self._forget)
+        self._counts = {"hits": 0, "disk_hits": 0, "shared_hits": 0, "misses": 0, "busy": 0}
         self._busy_in_a_row = 0
         self._disk = (
             AnswerDisk(disk / ANSWERS, disk_bytes, key, lock_wait) if disk is not None and key is not None else None
@@ -92,14 +103,25 @@ class AnswerCache:
         """Forget what is in memory where another process has erased what is kept, `fresh` seconds ago or before."""
         if self._erasures is None or (mark := self._erasures.now(fresh)) == self._mark:
             return
+        self._mark = mark
+        self._forget_memory()
+        if self._shared is not None:
+            # Whoever has erased may be a command that ended, and knows this machine alone.
+            self._shared.forget_soon()
+
+    def _forget_memory(self) -> None:
         with self._lock:
-            self._mark = mark
             self._generation += 1
             self._memory.clear()
             # What is on its way to the disk belongs to what was erased.
             self._outbox, self._outbox_bytes = {}, 0
         for tell in self.on_erased:
             tell()
+
+    def _forget(self) -> None:
+        """Forget everything on this machine too, because another has erased what is shared."""
+        self._forget_memory()
+        self._submit(lambda disk: disk.clear())
 
     def prepare(self) -> None:
         """Have the thread of the disk load what it works with and open what is there; nothing is made."""
@@ -116,7 +138,7 @@ class AnswerCache:
             return entry
 
     async def get(self, key: str) -> CacheEntry | None:
-        """The entry from memory, else from disk; what comes from disk is in memory afterwards."""
+        """The entry from memory, else from disk, else from other machines; it is in memory afterwards."""
         self.notice_erasure()
         with self._lock:
             entry = self._memory.get(key, self._clock())
@@ -134,6 +156,14 @@ class AnswerCache:
                     self._memory.put(key, stored)
                     self._counts["disk_hits"] += 1
                     entry = stored
+        if entry is None and self._shared is not None:
+            found = await self._shared.get(key, self._clock())
+            with self._lock:
+                entry = self._memory.get(key, self._clock())
+                if entry is None and found is not None and generation == self._generation and not self._closed:
+                    self._memory.put(key, found)
+                    self._counts["shared_hits"] += 1
+                    entry = found
         with self._lock:
             self._counts["misses" if entry is None else "hits"] += 1
         return entry
@@ -166,6 +196,8 @@ class AnswerCache:
                 self._outbox[key] = entry
                 self._outbox_bytes += len(entry.value)
             is_much = self._outbox_bytes > MOST_WAITING
+        if self._shared is not None:
+            self._shared.put_soon(key, entry, self._clock())
         if is_much or not soon:
             await self._in_thread(self._write_outbox)
             return

@@ -62,6 +62,7 @@ def erase(options: Namespace) -> int:
         raise CommandError(
             f"running servers cannot be told of it, so stop them: {error.filename} cannot be written ({error.strerror})"
         ) from None
+    problem = _forget_shared()
     _audit(options, "data.erasure", {"items": sum(erased.deleted.values())})
     said: dict[str, Any] = {"tenantId": options.tenant, "deleted": erased.deleted, "compacted": erased.compacted}
     say(to_json({**said, "userId": options.user} if options.user else said))
@@ -72,9 +73,37 @@ def erase(options: Namespace) -> int:
         )
     if not erased.compacted:
         tell("specloom: another process reads the store, so its files are compacted by the server's next round")
+    if problem:
+        tell(f"specloom: kept answers that machines share were not removed, so run this again: {problem}")
     if not forgotten:
         tell("specloom: kept answers could not be removed, because their database is busy; they end by themselves")
     return 0
+
+
+def _forget_shared() -> str:
+    """Remove the kept answers that machines share; what kept that from being done, or nothing."""
+    import asyncio
+
+    from specloom.cache import SHARED_ANSWERS
+    from specloom.core import BackplaneError, VariableError
+    from specloom.storage import read_redis_settings, redis_backplane
+
+    async def work() -> None:
+        settings = read_redis_settings(os.environ)
+        if settings is None:
+            return
+        plane = redis_backplane(settings, lambda _: None)
+        assert plane.cache is not None
+        try:
+            await plane.cache.clear(SHARED_ANSWERS)
+        finally:
+            await plane.aclose()
+
+    try:
+        asyncio.run(work())
+    except (BackplaneError, VariableError) as error:
+        return str(error)
+    return ""
 
 
 def consent(options: Namespace) -> int:

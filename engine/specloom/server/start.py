@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from specloom.cache import AnswerCache
-    from specloom.core import Backplane, Diagnostic
+    from specloom.core import Backplane, Diagnostic, SharedCache
     from specloom.model import Model
     from specloom.runtime import Executor, Presenter
     from specloom.specs import Prompt
@@ -324,7 +324,13 @@ def make_executor(
         model,
         environ=environ,
         sender=sender,
-        cache=_make_cache(environ, disk=disk_cache and not replay, problems=problems),
+        cache=_make_cache(
+            environ,
+            disk=disk_cache and not replay,
+            problems=problems,
+            # Processes of one machine share the directory.
+            shared=backplane.cache if backplane is not None and backplane.link is not None else None,
+        ),
         drawers=memory,
         artifacts=Artifacts(memory, model.address_artifact),
         audit=audit,
@@ -360,7 +366,9 @@ def make_presenter(executor: Executor, environ: Mapping[str, str]) -> Presenter:
     return runtime.Presenter(executor, as_json=as_json)
 
 
-def _make_cache(environ: Mapping[str, str], *, disk: bool, problems: list[str]) -> AnswerCache | None:
+def _make_cache(
+    environ: Mapping[str, str], *, disk: bool, problems: list[str], shared: SharedCache | None = None
+) -> AnswerCache | None:
     from pathlib import Path
 
     from specloom.cache import ERASURES, AnswerCache
@@ -382,7 +390,7 @@ def _make_cache(environ: Mapping[str, str], *, disk: bool, problems: list[str]) 
             key = load_key(folder, environ)
         except (ValueError, OSError) as error:
             problems.append(f"answers are kept in memory only: {error}")
-    return AnswerCache(disk=folder if key else None, key=key, warn=warn, erasures=erasures)
+    return AnswerCache(disk=folder if key else None, key=key, warn=warn, erasures=erasures, shared=shared)
 
 
 def read_switch(environ: Mapping[str, str], name: str, problems: list[str]) -> Any:
