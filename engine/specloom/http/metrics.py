@@ -58,7 +58,6 @@ FAMILIES: Mapping[str, tuple[str, str]] = {
 """Every metric with its type and its meaning."""
 Numbers = dict[str, dict[str, float]]
 """Values by the name of a metric with its suffix, and by the labels as they are written."""
-STARTED = time.time()
 
 
 class Meter:
@@ -79,6 +78,7 @@ class Meter:
         self._trail = trail
         self._folder = folder
         self._worker = str(os.getpid())
+        self._began = time.time()
         self._writing: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -125,7 +125,7 @@ class Meter:
             put("specloom_limited_total", count, layer=layer)
         put("process_resident_memory_bytes", read_memory(), worker=self._worker)
         put("process_cpu_seconds_total", time.process_time(), worker=self._worker)
-        put("process_start_time_seconds", STARTED, worker=self._worker)
+        put("process_start_time_seconds", self._began, worker=self._worker)
         trails = [self._trail]
         executor = self._find_executor()
         if executor is not None:

@@ -110,7 +110,6 @@ class Operations:
         listener = self._ports[name]
         number = listener.getsockname()[1]
         settings = self._settings.ports[name].move(number)
-        self._warn(f"{name} is at http://{settings.host}:{number}")
         return app.narrow(routes, settings), settings, listener
 
     def close(self) -> None:
