@@ -12,6 +12,7 @@ from specloom.storage import AuditTrail, local_owner
 
 from .admin import Admin, describe_tenants
 from .admin_keys import ADMIN, METRICS, AdminKeys, AdminSettings
+from .dashboard import Dashboard
 from .metrics import Meter
 from .request_log import RequestLog, make_log
 
@@ -96,7 +97,8 @@ class Operations:
             keys.check(request)
             await tell_metrics(meter, request)
 
-        routes = {**admin.routes(), METRICS: tell_metrics_to_operators}
+        dashboard = Dashboard(keys, meter, find_executor, self._environ)
+        routes = {**admin.routes(), **dashboard.routes(), METRICS: tell_metrics_to_operators}
         if ADMIN in self._ports:
             return [*places, self._place(app, ADMIN, routes)]
         app.routes |= routes

@@ -144,6 +144,15 @@ class StateStore:
         )
         return Erased(deleted, await self._compact())
 
+    async def count(self, collection: str) -> int:
+        """How many items of everybody are in a collection, with those that have just expired."""
+
+        def read(rows: Rows) -> int:
+            found = rows.connection.execute("SELECT COUNT(*) FROM items WHERE collection = ?", (collection,)).fetchone()
+            return int(found[0])
+
+        return await self.read(read)
+
     async def erase_collection(self, collection: str, tenant: str | None, user: str = "") -> int:
         """Remove one collection of a user, of every user of a tenant, or with None of everybody; how many items."""
 

@@ -1,0 +1,139 @@
+"""One page on which an operator sees what goes on: it is open and empty, and what it shows needs the admin key."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from specloom import __version__
+from specloom.core import VariableError, dump_clean, from_epoch, mask, read_variable
+from specloom.plugins import split_owner
+from specloom.storage import StateStores
+
+from .metrics import Numbers, summarize
+
+if TYPE_CHECKING:
+    from specloom.runtime import Executor
+
+    from .admin_keys import AdminKeys
+    from .app import HttpRequest, Route
+    from .metrics import Meter
+
+PAGE = "/dashboard"
+MOST_ERRORS = 20
+SESSIONS = "sessions"
+JSON = ((b"content-type", b"application/json"),)
+LIMITS = {
+    "perMinutePerTenant": "RATE_LIMIT_PER_TENANT",
+    "globalPerSecond": "RATE_LIMIT_GLOBAL",
+    "dailyPerTenant": "DAILY_QUOTA_PER_TENANT",
+}
+WORKERS = {
+    "calls": "mcp_active_calls",
+    "connections": "mcp_active_connections",
+    "streams": "mcp_active_streams",
+    "memoryBytes": "process_resident_memory_bytes",
+    "cpuSeconds": "process_cpu_seconds_total",
+}
+
+
+class Dashboard:
+    """The page and its data."""
+
+    def __init__(
+        self, keys: AdminKeys, meter: Meter, engine: Callable[[], Awaitable[Executor]], environ: Mapping[str, str]
+    ) -> None:
+        self._keys = keys
+        self._meter = meter
+        self._engine = engine
+        self._environ = environ
+        self._page = files(__package__).joinpath("dashboard.html").read_text(encoding="utf-8")
+
+    def routes(self) -> dict[str, Route]:
+        """What answers each path."""
+        return {PAGE: self._show, f"{PAGE}/data": self._tell}
+
+    async def _show(self, request: HttpRequest) -> None:
+        request.only("GET", "HEAD")
+        nonce = secrets.token_urlsafe(16)
+        policy = (
+            f"default-src 'none'; connect-src 'self'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "
+            "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        )
+        headers = (
+            (b"content-type", b"text/html; charset=utf-8"),
+            (b"content-security-policy", policy.encode()),
+            (b"x-frame-options", b"DENY"),
+        )
+        await request.answer(200, self._page.replace("NONCE", nonce).encode(), headers)
+
+    async def _tell(self, request: HttpRequest) -> None:
+        self._keys.check(request)
+        request.only("GET", "HEAD")
+        executor = await self._engine()
+        numbers = await asyncio.to_thread(self._meter.add_up)
+        if executor.cache is not None:
+            executor.cache.notice_erasure()
+        data = {
+            "generatedAt": from_epoch(executor.clock()),
+            "version": __version__,
+            "tools": summarize(numbers),
+            "activeSessions": await count_sessions(executor),
+            "activeCalls": int(sum(numbers.get("mcp_active_calls", {}).values())),
+            "rateLimit": read_limits(self._environ),
+            "health": describe_health(executor),
+            "recentErrors": describe_failures(executor),
+            "workers": describe_workers(numbers),
+        }
+        await request.answer(200, dump_clean(data).encode(), JSON)
+
+
+async def count_sessions(executor: Executor) -> int:
+    """How many sessions are kept, of all users."""
+    if not isinstance(executor.drawers, StateStores):
+        return 0
+    return await executor.drawers.store().count(SESSIONS)
+
+
+def read_limits(environ: Mapping[str, str]) -> dict[str, Any]:
+    """The limits that hold for tenants."""
+    limits: dict[str, Any] = {}
+    for name, variable in LIMITS.items():
+        try:
+            limits[name] = read_variable(variable, environ)
+        except VariableError:
+            limits[name] = None
+    return {**limits, "defaultTenant": "default"}
+
+
+def describe_health(executor: Executor) -> dict[str, Any]:
+    """Whether all that is asked can be, and the breakers of what cannot."""
+    rows = [one for one in executor.breakers.snapshot() if one["state"] != "closed"]
+    shown = [{name: one[name] for name in ("provider", "family", "state")} for one in rows]
+    return {"status": "degraded" if rows else "healthy", "breakers": shown}
+
+
+def describe_failures(executor: Executor) -> list[dict[str, Any]]:
+    """The newest calls of this worker that failed."""
+    return [
+        {
+            "timestamp": from_epoch(failed.at),
+            "tenantId": split_owner(failed.owner)[0],
+            "tool": failed.tool,
+            "kind": failed.kind,
+            "message": mask(failed.message),
+        }
+        for failed in executor.failures.newest()[:MOST_ERRORS]
+    ]
+
+
+def describe_workers(numbers: Numbers) -> list[dict[str, Any]]:
+    """What each worker does now."""
+    rows = []
+    for label in numbers.get(WORKERS["memoryBytes"], {}):
+        numbered = {name: numbers.get(metric, {}).get(label, 0) for name, metric in WORKERS.items()}
+        rows.append({"worker": label.split('"')[1], **numbered})
+    return rows
