@@ -464,3 +464,23 @@ async def test_servers_of_several_machines_share_what_their_redis_holds(server: 
     assert os.listdir(tmp_path) == [], "nothing of it is in files"
     for plane in (one, other):
         await plane.aclose()
+
+
+async def test_what_was_forgotten_while_a_machine_was_cut_off_is_noticed_when_it_is_back(
+    plane: Backplane, server: RedisServer
+) -> None:
+    assert plane.cache is not None
+    assert isinstance(plane.bus, RedisBus)
+    told = asyncio.Event()
+    await plane.cache.put("answers:a", b"sealed", 60)
+    plane.cache.watch("answers:", told.set)
+    await plane.bus.ready()
+    # As another machine does whose word is lost.
+    mark = next(name for name in server.client.scan_iter() if b":mark" in name)
+    server.client.set(mark, int(server.client.get(mark)) + 1)
+    assert not told.is_set()
+
+    server.client.client_kill_filter(_type="pubsub")
+
+    async with asyncio.timeout(SOON):
+        await told.wait()

@@ -234,8 +234,6 @@ class RedisLink:
         self._why = ""
         """Why calls fail at once; empty while they are sent."""
         self._closed = False
-        self.on_back: list[Callable[[], None]] = []
-        """Who is told when the server is there again."""
 
     @property
     def faults(self) -> tuple[type[Exception], ...]:
@@ -331,8 +329,6 @@ class RedisLink:
         self._why, self._probing = "", None
         if is_told:
             self._warn(f"Redis at {self.settings.place} is back")
-        for tell in self.on_back:
-            tell()
 
     async def aclose(self) -> None:
         """Let go of the connections; calls fail from now on."""
