@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from specloom.http.admin_keys import read_admin_settings
-from specloom.http.identity import Identity, RevocationFile
+from specloom.http.identity import ApiKeyFile, Identity, RevocationFile, find_api_keys
 from specloom.http.settings import SettingsError
 from specloom.plugins import join_owner
 from tests.support.http_server import HttpDemo
@@ -190,6 +190,17 @@ def test_what_a_person_has_here_is_exported_and_erased(desk: Operated) -> None:
     assert desk.ask("/admin/data?tenant_id=acme", "DELETE").json["deleted"] == {"memory": 1}
     assert len(desk.ask("/admin/data?tenant_id=other").json["namespaces"]["memory"]) == 1
     assert [(row["user_id"], row["metadata"]["items"]) for row in events(desk, "data.erasure")] == [("ann", 2), ("", 1)]
+
+
+def test_an_erasure_revokes_the_keys_of_who_is_erased(desk: Operated) -> None:
+    file = ApiKeyFile(find_api_keys({"SPECLOOM_STATE_DIR": str(desk.folder)}))
+    file.add("acme", user="ann", now=1.0)
+    file.add("acme", user="bob", now=1.0)
+
+    erased = desk.ask("/admin/data?tenant_id=acme&user_id=ann", "DELETE").json
+
+    assert erased["deleted"] == {"api_keys": 1}
+    assert [key.user for key in file.read().values()] == ["bob"]
 
 
 def test_an_erasure_withdraws_what_was_agreed_to(desk: Operated) -> None:

@@ -19,7 +19,7 @@ from specloom.runtime import Count
 from specloom.storage import StateStores, add_member, check_space, decide, read_rows, remove_member
 
 from .headers import Headers
-from .identity import LONGEST_NAME, RevocationsFullError, is_name
+from .identity import LONGEST_NAME, ApiKeyError, ApiKeyFile, RevocationsFullError, find_api_keys, is_name
 
 if TYPE_CHECKING:
     from specloom.runtime import Executor
@@ -131,6 +131,8 @@ class Admin:
     async def _erase(self, request: HttpRequest, fields: Mapping[str, str]) -> None:
         tenant, user = find_subject(fields)
         store = await self._store()
+        # Before all else, so that who is erased writes nothing new meanwhile.
+        keys = await asyncio.to_thread(self._revoke_keys, tenant, user)
         erased = await (store.erase(join_owner(tenant, user)) if user else store.erase_tenant(tenant))
         errors = {}
         try:
@@ -139,9 +141,18 @@ class Admin:
                 errors["cache"] = "kept answers could not be removed, because their database is busy; they end alone"
         except OSError as error:
             errors["cache"] = f"running servers cannot be told, so stop them ({error.strerror})"
+        if keys:
+            erased.deleted["api_keys"] = keys
         self._keys.note(request, "data.erasure", tenant, user, items=sum(erased.deleted.values()))
         who = {"tenantId": tenant, "userId": user} if user else {"tenantId": tenant}
         await tell(request, {**who, "deleted": _rename(erased.deleted), **({"errors": errors} if errors else {})})
+
+    def _revoke_keys(self, tenant: str, user: str) -> int:
+        """Revoke the API keys of a user, or of every user of a tenant; how many they were."""
+        try:
+            return len(ApiKeyFile(find_api_keys(self._environ)).revoke_owner(tenant, user))
+        except (ApiKeyError, OSError, TimeoutError) as error:
+            raise AdminError(503, f"the API keys cannot be revoked, and nothing is erased yet: {error}") from None
 
     async def _delete_sessions(self, request: HttpRequest, fields: Mapping[str, str]) -> None:
         if fields.get("all") == "true" and len(fields) == 1:
