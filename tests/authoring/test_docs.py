@@ -247,7 +247,7 @@ def test_the_variables_that_the_engine_reads_are_those_that_are_documented() -> 
                 re.findall(
                     r"""["']((?:SPECLOOM|CIRCUIT|CACHE|SEARCH|AUDIT|SESSION|MEMORY|WORKSPACE|STDIO|OAUTH|PUBLIC|JWKS"""
                     r"""|ENFORCE|REQUIRED|SCOPES|ALLOW|HTTP|ALLOWED|CORS|TRUST|TRUSTED|MAX_REQUEST|MAX_CALLS|DAILY"""
-                    r"""|RATE_LIMIT(?!_TOOL))_[A-Z_]+|HOST|PORT)["']""",
+                    r"""|ADMIN|METRICS|REDIS|RATE_LIMIT(?!_TOOL))_[A-Z_]+|HOST|PORT|LOG_FORMAT)["']""",
                     file.read_text("utf-8"),
                 )
             )

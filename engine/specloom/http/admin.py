@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from specloom.cache import forget_answers
-from specloom.core import Fault, from_epoch, to_json
+from specloom.core import Fault, from_epoch, load_table, to_json
 from specloom.plugins import CONSENTS, MEMBERS, find_decision, join_owner
 from specloom.runtime import Count
 from specloom.storage import StateStores, add_member, check_space, decide, read_rows, remove_member
@@ -30,9 +30,8 @@ if TYPE_CHECKING:
     from .identity import Revocations
 
 BODY_BYTES = 64 * 1024
-SESSIONS = "sessions"
-NAMESPACES = {"memories": "memory", "usage": "user_analytics", "findings": "workspace_contributions"}
-"""Collections that have another name in exports, by which programs of operators know them."""
+NAMES: Mapping[str, Mapping[str, str]] = load_table(__file__, "admin.yaml")
+"""Names by which programs of operators know what is kept."""
 MOST_PARAMETERS = 20
 MOST_ROWS, USUAL_ROWS = 100_000, 1000
 JSON: Headers = ((b"content-type", b"application/json"),)
@@ -161,7 +160,7 @@ class Admin:
             raise AdminError(400, "say whose: tenant_id, with or without user_id, or all=true alone")
         else:
             tenant, user = find_subject(fields)
-        count = await (await self._store()).erase_collection(SESSIONS, tenant, user)
+        count = await (await self._store()).erase_collection(NAMES["erased"][request.path.rstrip("/")], tenant, user)
         self._keys.note(request, "sessions.delete", tenant or "", user, items=count)
         await request.answer(200, b"%d sessions removed\n" % count, TEXT)
 
@@ -363,7 +362,7 @@ def _read_time(fields: Mapping[str, Any], name: str, otherwise: float) -> float:
 
 
 def _rename(by_collection: Mapping[str, Any]) -> dict[str, Any]:
-    return {NAMESPACES.get(name, name): value for name, value in by_collection.items()}
+    return {NAMES["exported"].get(name, name): value for name, value in by_collection.items()}
 
 
 async def tell(request: HttpRequest, value: Mapping[str, Any], status: int = 200) -> None:

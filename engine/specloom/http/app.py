@@ -278,6 +278,7 @@ class HttpRequest:
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, settings: HttpSettings, common: Headers) -> None:
         self.method: str = scope["method"]
+        self.path: str = scope["path"]
         self.headers: Headers = scope["headers"]
         self.named = index(self.headers)
         self.query: bytes = scope["query_string"]

@@ -13,6 +13,7 @@ from specloom.core import VariableError, dump_clean, from_epoch, mask, read_vari
 from specloom.plugins import split_owner
 from specloom.storage import StateStores
 
+from .admin import NAMES
 from .metrics import Numbers, summarize
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 PAGE = "/dashboard"
 MOST_ERRORS = 20
-SESSIONS = "sessions"
+COUNTED = "activeSessions"
 JSON = ((b"content-type", b"application/json"),)
 LIMITS = {
     "perMinutePerTenant": "RATE_LIMIT_PER_TENANT",
@@ -81,7 +82,7 @@ class Dashboard:
             "generatedAt": from_epoch(executor.clock()),
             "version": __version__,
             "tools": summarize(numbers),
-            "activeSessions": await count_sessions(executor),
+            COUNTED: await count_items(executor, NAMES["counted"][COUNTED]),
             "activeCalls": int(sum(numbers.get("mcp_active_calls", {}).values())),
             "rateLimit": read_limits(self._environ),
             "health": describe_health(executor),
@@ -91,11 +92,11 @@ class Dashboard:
         await request.answer(200, dump_clean(data).encode(), JSON)
 
 
-async def count_sessions(executor: Executor) -> int:
-    """How many sessions are kept, of all users."""
+async def count_items(executor: Executor, collection: str) -> int:
+    """How many items of a collection are kept, of all users."""
     if not isinstance(executor.drawers, StateStores):
         return 0
-    return await executor.drawers.store().count(SESSIONS)
+    return await executor.drawers.store().count(collection)
 
 
 def read_limits(environ: Mapping[str, str]) -> dict[str, Any]:
