@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,25 @@ def environ(tmp_path: Path) -> dict[str, str]:
     return {"HOME": str(tmp_path), "SPECLOOM_PATH": str(write_demo(tmp_path / "own"))}
 
 
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A home with the image of its specs, and a copy of it as it was: compiling all of them takes seconds."""
+    home, copy = (tmp_path_factory.mktemp("image") / name for name in ("home", "copy"))
+    load_served({"HOME": str(home), "SPECLOOM_PATH": str(write_demo(home / "own"))})
+    shutil.copytree(home, copy)
+    return home, copy
+
+
+@pytest.fixture
+def kept(compiled: tuple[Path, Path]) -> dict[str, str]:
+    """The environment of a home that has its image, made as it was before each test."""
+    home, copy = compiled
+    shutil.rmtree(home)
+    shutil.copytree(copy, home)
+    served.forget_opened()
+    return {"HOME": str(home), "SPECLOOM_PATH": str(home / "own")}
+
+
 def test_the_second_start_compiles_nothing(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     first = load_served(environ).model
     monkeypatch.setattr("specloom.compiler.build.weave_from", None)
@@ -128,12 +148,12 @@ def test_the_second_start_compiles_nothing(environ: dict[str, str], monkeypatch:
     assert list(again.model.tools) == list(first.tools)
 
 
-def test_a_changed_spec_is_compiled_anew(environ: dict[str, str], tmp_path: Path) -> None:
-    first = load_served(environ).model
-    tool = next((tmp_path / "own" / "tools.d").rglob("demo_find.yaml"))
+def test_a_changed_spec_is_compiled_anew(kept: dict[str, str]) -> None:
+    first = load_served(kept).model
+    tool = next((Path(kept["SPECLOOM_PATH"]) / "tools.d").rglob("demo_find.yaml"))
     tool.write_text(tool.read_text().replace("title: ", "title: New: ", 1).replace("title: New: ", "title: Newly "))
 
-    again = load_served(environ).model
+    again = load_served(kept).model
 
     assert again.digest != first.digest
     assert again.tools["demo_find"].title.startswith("Newly ")
@@ -161,22 +181,20 @@ def test_what_has_errors_is_not_kept(environ: dict[str, str], tmp_path: Path) ->
     assert not Path(model_path(environ)).exists()
 
 
-def test_an_image_that_may_not_be_used_is_made_again(environ: dict[str, str]) -> None:
-    load_served(environ)
-    path = Path(model_path(environ))
+def test_an_image_that_may_not_be_used_is_made_again(kept: dict[str, str]) -> None:
+    path = Path(model_path(kept))
     whole = path.read_bytes()
     path.write_bytes(whole[:500])
 
-    assert "demo_find" in load_served(environ).model.tools
+    assert "demo_find" in load_served(kept).model.tools
     assert path.read_bytes() == whole
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
-def test_the_image_is_for_its_owner_alone(environ: dict[str, str]) -> None:
-    load_served(environ)
+def test_the_image_is_for_its_owner_alone(kept: dict[str, str]) -> None:
 
-    assert Path(model_path(environ)).stat().st_mode & 0o077 == 0
-    assert Path(cache_folder(environ)).stat().st_mode & 0o077 == 0
+    assert Path(model_path(kept)).stat().st_mode & 0o077 == 0
+    assert Path(cache_folder(kept)).stat().st_mode & 0o077 == 0
 
 
 def test_a_home_that_cannot_be_written_only_costs_time(environ: dict[str, str], tmp_path: Path) -> None:
@@ -200,28 +218,27 @@ def test_what_was_loaded_of_an_image_is_not_kept_in_memory_a_second_time(path: P
 
 
 def test_a_command_looks_once_at_the_files_that_it_opens_and_works_on(
-    environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    kept: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    load_served(environ)
     looks: list[str] = []
     look = served.stamp_everything
     monkeypatch.setattr(served, "stamp_everything", lambda given: looks.append("") or look(given))
 
-    served.open_tables(environ)
-    load_served(environ)
+    served.open_tables(kept)
+    load_served(kept)
     assert len(looks) == 1
 
-    load_served(environ)
+    load_served(kept)
     assert len(looks) == 2
 
-    served.open_tables(environ)
+    served.open_tables(kept)
     served.forget_opened()
-    load_served(environ)
+    load_served(kept)
     assert len(looks) == 4
 
-    served.open_tables(environ)
+    served.open_tables(kept)
     monkeypatch.setattr(served, "UNCHANGED", -1.0)
-    load_served(environ)
+    load_served(kept)
     assert len(looks) == 6
 
 
@@ -249,19 +266,18 @@ def change(environ: dict[str, str], old: str, new: str, path: str = OWN) -> None
     ],
 )
 def test_a_change_that_no_other_spec_reads_compiles_that_provider_alone(
-    environ: dict[str, str], monkeypatch: pytest.MonkeyPatch, old: str, new: str
+    kept: dict[str, str], monkeypatch: pytest.MonkeyPatch, old: str, new: str
 ) -> None:
-    load_served(environ)
-    change(environ, old, new)
+    change(kept, old, new)
 
     with monkeypatch.context() as patched:
         patched.setattr("specloom.compiler.build.weave_from", None)
-        model = load_served(environ).model
-    made = Path(model_path(environ)).read_bytes()
-    Path(model_path(environ)).unlink()
-    load_served(environ)
+        model = load_served(kept).model
+    made = Path(model_path(kept)).read_bytes()
+    Path(model_path(kept)).unlink()
+    load_served(kept)
 
-    assert made == Path(model_path(environ)).read_bytes()
+    assert made == Path(model_path(kept)).read_bytes()
     assert model.providers["demo"].title in ("Demo", "Another title")
 
 
@@ -277,31 +293,29 @@ def test_a_change_that_no_other_spec_reads_compiles_that_provider_alone(
     ],
 )
 def test_a_change_that_others_may_read_compiles_everything(
-    environ: dict[str, str], monkeypatch: pytest.MonkeyPatch, path: str, old: str, new: str
+    kept: dict[str, str], monkeypatch: pytest.MonkeyPatch, path: str, old: str, new: str
 ) -> None:
-    load_served(environ)
-    change(environ, old, new, path)
+    change(kept, old, new, path)
     monkeypatch.setattr("specloom.compiler.build.weave_from", None)
 
     with pytest.raises(TypeError):
-        load_served(environ)
+        load_served(kept)
 
 
 def test_so_does_a_change_of_two_files_and_a_file_that_is_new(
-    environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    kept: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    load_served(environ)
-    own = Path(environ["SPECLOOM_PATH"]) / OWN
+    own = Path(kept["SPECLOOM_PATH"]) / OWN
     own.with_name("other.yaml").write_text(
         own.read_text(encoding="utf-8").replace("name: demo\n", "name: other\n"), encoding="utf-8"
     )
-    assert "other" in load_served(environ).model.providers
+    assert "other" in load_served(kept).model.providers
     for path in (own, own.with_name("other.yaml")):
         path.write_text(path.read_text(encoding="utf-8") + "# changed\n", encoding="utf-8")
     monkeypatch.setattr("specloom.compiler.build.weave_from", None)
 
     with pytest.raises(TypeError):
-        load_served(environ)
+        load_served(kept)
 
 
 class CompileOnly(Check):
