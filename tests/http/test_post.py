@@ -322,6 +322,8 @@ def test_a_server_that_leaves_answers_what_runs_and_refuses_what_comes() -> None
         read_event(response)
         assert other.post(request(1, "ping")).status == 200
         server.service.drain()
+        assert other.post(request(2, "ping")).status == 200
+        server.service.last_calls = 0.0
         assert other.post(request(2, "ping")).status == 503
         assert other.get("/health/ready").status == 503
         assert other.get("/health/live").status == 200

@@ -209,7 +209,7 @@ class HttpApp:
         is_modern, version = find_era(request.named, message, VERSION_KEY)
         if is_modern:
             _check_modern(request, message)
-        if self._service.is_draining:
+        if not self._service.takes_calls:
             raise HttpRefusal(503, headers=(RETRY_SOON,))
         if "method" in message:
             self.gate.check(caller, message)

@@ -34,6 +34,8 @@ IPV6_BITS = 64
 """Addresses of one IPv6 network of this size count as one: a single client has all of them."""
 OFFERING = frozenset({b"connection", b"upgrade", b"http2-settings"})
 """Headers with which a client offers another protocol."""
+LAST_SECONDS = 1.0
+"""Seconds that who has just connected to a server that leaves may take to ask."""
 NEVER = float("inf")
 _REASONS = {
     400: "Bad Request",
@@ -48,6 +50,8 @@ class ConnectionGuard:
 
     def __init__(self, settings: HttpSettings) -> None:
         self.settings = settings
+        self.is_leaving = False
+        """Whether each connection is heard for one more request at most."""
         self.open: set[GuardedProtocol] = set()
         self._addresses: Counter[str] = Counter()
         self._sweeping: asyncio.TimerHandle | None = None
@@ -130,6 +134,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._refusal = 400
         self._is_turned_away = False
         self._is_offered = False
+        self._has_asked = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -142,6 +147,15 @@ class GuardedProtocol(HttpToolsProtocol):
             self._turn_away(status)
             return
         self.deadline = self.loop.time() + self.guard.settings.header_seconds
+        if self.guard.is_leaving:
+            self.shutdown()
+
+    def shutdown(self) -> None:
+        """Take no more requests. Who has just connected is heard once: it could not know that the server leaves."""
+        if self._has_asked or self._is_turned_away:
+            super().shutdown()
+            return
+        self.deadline = min(self.deadline, self.loop.time() + LAST_SECONDS)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.deadline = NEVER
@@ -213,7 +227,10 @@ class GuardedProtocol(HttpToolsProtocol):
             self._refuse(400)
         self._body_began = self.loop.time()
         self.deadline = self._body_began + self.guard.settings.body_seconds
+        self._has_asked = True
         super().on_headers_complete()
+        if self.guard.is_leaving:
+            self.cycle.keep_alive = False
 
     def on_body(self, body: bytes) -> None:
         self._body_bytes += len(body)

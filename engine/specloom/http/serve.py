@@ -24,7 +24,7 @@ from .admin_keys import read_admin_settings
 from .app import HttpApp
 from .engine import OwnerEngine, read_tenants
 from .gate import IdentityGate, OpenGate
-from .guards import make_protocol
+from .guards import GuardedProtocol, make_protocol
 from .identity import Authenticator, read_identity_settings
 from .limits import HttpLimits, LimitedEngine, LimitSettings, find_unasking, read_limits
 from .metrics import FOLDER
@@ -350,6 +350,7 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._service.drain()
+        cast("type[GuardedProtocol]", self.config.http_protocol_class).guard.is_leaving = True
         if self._listener is not None:
             asyncio.get_running_loop().remove_reader(self._listener)
         await super().shutdown(sockets)

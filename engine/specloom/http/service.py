@@ -11,6 +11,7 @@ import contextlib
 import json
 import secrets
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
@@ -47,6 +48,7 @@ MOST_SELECTIONS = 256
 """Selections of tools, as scopes make them, whose lists are remembered."""
 MOST_STREAMS, MOST_STREAMS_AN_OWNER = 1000, 64
 """Streams of changes that a worker, and an owner, may have open."""
+LAST_CALLS = 1.5
 CHANGED = "changed"
 """The topic of the bus on which workers tell each other of changes."""
 CLOSING = 2.0
@@ -71,6 +73,9 @@ class HttpService:
         self.is_alone = bus is None
         self._bus = bus
         self.is_draining = False
+        self.last_calls = LAST_CALLS
+        """Seconds after the beginning of the end in which calls are still taken."""
+        self._drained = 0.0
         self.streams = 0
         self._load = load
         self._engine: Engine | None = None
@@ -269,9 +274,15 @@ class HttpService:
 
     # The end.
 
+    @property
+    def takes_calls(self) -> bool:
+        """Whether calls are still taken: who has just connected could not know that the server leaves."""
+        return not self.is_draining or time.monotonic() - self._drained < self.last_calls
+
     def drain(self) -> None:
-        """Take no more calls, and end the streams of changes with their result."""
-        self.is_draining = True
+        """Soon take no more calls, and end the streams of changes with their result."""
+        if not self.is_draining:
+            self.is_draining, self._drained = True, time.monotonic()
         for listeners in tuple(self._listening.values()):
             for listener in tuple(listeners):
                 listener.hang_up()
