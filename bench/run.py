@@ -57,7 +57,7 @@ def measure_parts(wanted: list[str], *, quick: bool, rival: str, say: Callable[[
             "commands": lambda: bench_commands.measure(2 if quick else 9, 1 if quick else 3),
             "memory": lambda: bench_memory.measure(1 if quick else 5, upstream, program, beside),
             "calls": lambda: bench_calls.measure(3 if quick else 21, 60 if quick else 120, upstream, program, beside),
-            "http": lambda: bench_http.measure(1 if quick else 7, 1 if quick else 3, upstream, program, beside),
+            "http": lambda: bench_http.measure(1 if quick else 5, 1 if quick else 2, upstream, program, beside),
             "mapping": lambda: bench_mapping.measure(3 if quick else 9),
             "growth": lambda: bench_growth.measure(
                 1 if quick else 3, bench_growth.QUICK if quick else bench_growth.STEPS
