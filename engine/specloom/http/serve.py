@@ -8,6 +8,7 @@ import logging
 import os
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 
 BACKLOG = 1024
 MOST_WORKERS = 64
+SWITCHING = 0.001
+"""Seconds that a thread keeps the interpreter while the loop waits for it; the default is five times as long."""
 PAUSE = 0.1
 """Seconds without new connections after one that no descriptor was left for."""
 USAGE = 2
@@ -239,6 +242,8 @@ async def run(
     `others` are applications with ports of their own, which are served as long.
     """
     logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
+    # What is written behind the answers is written in Python; the loop gets the interpreter back after so long.
+    sys.setswitchinterval(SWITCHING)
     stop = stop or asyncio.Event()
     service.start(life.say_ready if life is not None else lambda: None)
     if life is not None:
