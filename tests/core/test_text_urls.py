@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.core.text import canonical_url
+from specloom.core.page_addresses import canonical_url
 
 STORY = "https://news.example/2026/otters-eat-crabs"
 

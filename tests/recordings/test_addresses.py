@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from specloom.core.text import canonical_url
+from specloom.core.page_addresses import canonical_url
 from specloom.language.converters import absolute_http
 from tests.support.recordings import FIXTURES
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from specloom.compiler import make_image
-from specloom.model import Image, Model, load_model
+from specloom.model import Image, ListedModel, Model, load_model
 from specloom.server.catalogue import CATALOGUES, OUTPUT_SCHEMAS, Selection, listings, make_catalogue
 from tests.support.shipped import shipped_specs
 
@@ -30,7 +30,9 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
     return Image(str(path))
 
 
-def to_parts(model: Model, selection: Selection, environ: Mapping[str, str] | None, **options: Any) -> list[object]:
+def to_parts(
+    model: Model | ListedModel, selection: Selection, environ: Mapping[str, str] | None, **options: Any
+) -> list[object]:
     try:
         made = make_catalogue(model, selection, environ, **options)
     except ValueError as error:
@@ -39,9 +41,13 @@ def to_parts(model: Model, selection: Selection, environ: Mapping[str, str] | No
     return [getattr(made, name) for name in names]
 
 
+@pytest.mark.parametrize("whole", [True, False], ids=["the model", "lists alone"])
 @pytest.mark.parametrize("environ", [None, *ENVIRONMENTS], ids=["any", "empty", "one key", "many keys", "switches"])
-def test_a_catalogue_is_the_same_from_what_is_kept(image: Image, environ: Mapping[str, str] | None) -> None:
-    compiled, kept = shipped_specs().model, load_model(image)
+def test_a_catalogue_is_the_same_from_what_is_kept(
+    image: Image, environ: Mapping[str, str] | None, whole: bool
+) -> None:
+    compiled = shipped_specs().model
+    kept: Model | ListedModel = load_model(image) if whole else ListedModel(image)
 
     for toolsets, schemas, how in itertools.product([(), ("core",), ("all",)], OUTPUT_SCHEMAS, CATALOGUES):
         selection = Selection(toolsets, output_schemas=schemas, catalogue=how)
@@ -71,3 +77,9 @@ def test_a_listing_that_was_changed_changes_no_other(image: Image) -> None:
     model.listed("web_search")["inputSchema"]["properties"].clear()  # type: ignore[index]
 
     assert model.listed("web_search")["inputSchema"]["properties"]  # type: ignore[index]
+
+
+def test_the_model_is_not_loaded_to_list_tools(image: Image, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("specloom.model.image.load_model", None)
+
+    assert make_catalogue(ListedModel(image), Selection(), ENVIRONMENTS[1]).tools

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .garbage_collection import collect_seldom, keep
     from .limits import Limiter, Pacer, Rate, parse_duration, parse_rate, parse_size, refuse_start
     from .messages import Answer, Header, Policy, Request, Response, redact_response
+    from .page_addresses import canonical_url, is_tracker, strip_trackers
     from .paths import (
         ENGINE_SUFFIXES, NAME, PAGE_TEMPLATES, PROMPTS, PROMPT_SUFFIX, STATE_VARIABLE, cache_folder, config_folder,
         make_database, make_folder, make_own_folder, open_private, shipped_folder, spec_layers, state_folder,
@@ -39,9 +40,7 @@ if TYPE_CHECKING:
     )
     from .tables import find_tables, keep_tables, load_table, read_table
     from .templates import PageTemplate, fill_template, template_environment, template_renderer, text_filter
-    from .text import (
-        canonical_url, clean, cut_text, dump_clean, escape, is_clean, is_tracker, parse_json, strip_trackers, to_clean,
-    )
+    from .text import clean, cut_text, dump_clean, escape, is_clean, parse_json, to_clean
     from .tokens import count_tokens
 
 __getattr__ = exports(
@@ -58,6 +57,7 @@ __getattr__ = exports(
         "garbage_collection": "collect_seldom keep",
         "limits": "Limiter Pacer Rate parse_duration parse_rate parse_size refuse_start",
         "messages": "Answer Header Policy Request Response redact_response",
+        "page_addresses": "canonical_url is_tracker strip_trackers",
         "paths": (
             "ENGINE_SUFFIXES NAME PAGE_TEMPLATES PROMPTS PROMPT_SUFFIX STATE_VARIABLE cache_folder config_folder "
             "make_database make_folder make_own_folder open_private shipped_folder spec_layers state_folder "
@@ -75,7 +75,7 @@ __getattr__ = exports(
         ),
         "tables": "find_tables keep_tables load_table read_table",
         "templates": "PageTemplate fill_template template_environment template_renderer text_filter",
-        "text": "canonical_url clean cut_text dump_clean escape is_clean is_tracker parse_json strip_trackers to_clean",
+        "text": "clean cut_text dump_clean escape is_clean parse_json to_clean",
         "tokens": "count_tokens",
     },
 )

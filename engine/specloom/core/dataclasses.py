@@ -9,12 +9,11 @@ takes as long as half an interpreter.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from dataclasses import dataclass, field, replace
+    from typing import Any, Final
 
 __all__ = ["dataclass", "field", "replace"]
 
@@ -26,13 +25,18 @@ _OWN = "__dataclass_own__"
 _ORDER = ("__lt__", "__le__", "__gt__", "__ge__")
 
 
-class _Own(NamedTuple):
+class _Own:
     """What one class declares: the types of its fields, and their defaults or `Field`s where they have any."""
 
-    types: Mapping[str, Any]
-    values: Mapping[str, Any]
-    options: Mapping[str, bool]
-    kw_only: bool
+    __slots__ = ("kw_only", "options", "types", "values")
+
+    def __init__(
+        self, types: Mapping[str, Any], values: Mapping[str, Any], options: Mapping[str, bool], kw_only: bool
+    ) -> None:
+        self.types = types
+        self.values = values
+        self.options = options
+        self.kw_only = kw_only
 
 
 class _Declared:

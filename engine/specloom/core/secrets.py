@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, quote_plus
 
 from .paths import make_folder, open_private
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
+    from typing import Any
 
 
 MASK = "•••"
@@ -110,6 +109,8 @@ def _parts(value: str) -> frozenset[str]:
         # Behind another word than Basic the name is an access key, and no less secret.
         parts |= set(word.split(":")) if scheme.lower() != "basic" else set()
     if scheme.lower() == "basic":
+        import base64
+
         with suppress(ValueError):
             parts.add(base64.b64decode(word, validate=True).decode())
     parts |= {password for part in parts for user, _, password in [part.partition(":")] if user}
@@ -123,6 +124,8 @@ _TEXT_IN_HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 @lru_cache(maxsize=256)
 def _forms(part: str) -> frozenset[bytes]:
     """Everything that a part of a secret may look like in a text, as UTF-8."""
+    from urllib.parse import quote, quote_plus
+
     plain = part.encode("utf-8", "replace")
     quoted = {quote(plain, safe=""), quote(plain), quote_plus(plain)}
     quoted |= {quote(form, safe=safe) for form in quoted for safe in ("", "/")}
@@ -137,6 +140,8 @@ def _forms(part: str) -> frozenset[bytes]:
 
 def _to_base64(plain: bytes) -> set[bytes]:
     """What base64 makes of the bytes, by themselves and wherever they stand in something longer."""
+    import base64
+
     forms = {base64.b64encode(plain)}
     for before in range(3):
         encoded = base64.b64encode(bytes(before) + plain)
@@ -233,6 +238,7 @@ def _check_key(key: bytes) -> None:
 
 
 def _parse_key(text: str) -> bytes | None:
+    import base64
     import binascii
 
     # Hex first: 64 hex digits are valid base64 as well, of 48 bytes.

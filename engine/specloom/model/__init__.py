@@ -9,12 +9,12 @@ from specloom.core.lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .heads import (
-        CapabilityHead, DerivedMapping, Heads, LazyMapping, ObserverHead, OtherHead, ProviderHead, ToolHead,
-    )
+    from .heads import CapabilityHead, Heads, ObserverHead, OtherHead, ProviderHead, ToolHead
     from .image import (
-        HEADS, KINDS, LISTED, SPEC, TABLES, Image, ImageError, check_owner, load_model, pack_image, repack_image,
+        HEADS, KINDS, LISTED, SPEC, TABLES, Image, ImageError, ListedModel, check_owner, load_model, pack_image,
+        repack_image,
     )
+    from .late_mappings import DerivedMapping, LazyMapping
     from .model import (
         CollectionModel, Lens, Model, head_of_capability, head_of_provider, head_of_tool, make_heads,
     )
@@ -36,8 +36,11 @@ if TYPE_CHECKING:
 __getattr__ = exports(
     __name__,
     {
-        "heads": "CapabilityHead DerivedMapping Heads LazyMapping ObserverHead OtherHead ProviderHead ToolHead",
-        "image": "HEADS KINDS LISTED SPEC TABLES Image ImageError check_owner load_model pack_image repack_image",
+        "heads": "CapabilityHead Heads ObserverHead OtherHead ProviderHead ToolHead",
+        "image": (
+            "HEADS KINDS LISTED SPEC TABLES Image ImageError ListedModel check_owner load_model pack_image repack_image"
+        ),
+        "late_mappings": "DerivedMapping LazyMapping",
         "model": "CollectionModel Lens Model head_of_capability head_of_provider head_of_tool make_heads",
         "provider": (
             "AddressPart AddressPattern AddressSegment Argument Arrangement Capability ErrorRule Grant Join "

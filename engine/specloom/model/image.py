@@ -29,8 +29,12 @@ if TYPE_CHECKING:
 
     from specloom.core import PageTemplate
 
-    from .heads import Heads, LazyMapping
+    from .heads import Heads
+    from .late_mappings import LazyMapping
     from .model import Model
+    from .resource import Resource
+    from .tool import Tool
+    from .toolset import Toolset
 
 MAGIC = b"specloom image 1\n"
 KINDS = ("providers", "capabilities", "tools", "lenses", "collections", "toolsets", "resources", "templates")
@@ -181,12 +185,49 @@ def check_owner(path: str, handle: int) -> None:
             raise ImageError(f"{name} can be written by others, so that nothing of it is run")
 
 
+class ListedModel:
+    """A model of which only that is there of which lists are made: heads, toolsets, and the kept entries of lists.
+
+    What else is asked for comes from the whole model, which is loaded for it: that takes as long as all the rest of a
+    first start.
+    """
+
+    __slots__ = ("_image", "_model", "heads", "toolsets")
+
+    def __init__(self, image: Image) -> None:
+        self._image = image
+        self._model: Model | None = None
+        self.heads: Heads = image.load(HEADS)
+        self.toolsets: Mapping[str, Toolset] = {name: image.load("toolsets", name) for name in image.names["toolsets"]}
+
+    def listed(self, name: str) -> dict[str, Any] | None:
+        """How a tool is listed, where that was worked out before: a new value each time."""
+        entry: dict[str, Any] | None = self._image.load(LISTED, name)
+        return entry
+
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """Every tool."""
+        return self._whole.tools
+
+    @property
+    def resources(self) -> Mapping[str, Resource]:
+        """Every resource, in the order in which they are listed."""
+        return self._whole.resources
+
+    @property
+    def _whole(self) -> Model:
+        if self._model is None:
+            self._model = load_model(self._image)
+        return self._model
+
+
 def load_model(image: Image) -> Model:
     """The model of an image: what is known of all specs at once, and each spec when it is first asked for."""
     from specloom.core import keep_tables
     from specloom.plugins import expect
 
-    from .heads import LazyMapping
+    from .late_mappings import LazyMapping
     from .model import Model
 
     def late(kind: str) -> LazyMapping[Any]:

@@ -10,7 +10,8 @@ from specloom.core import PageTemplate, Place, dataclass, field
 from specloom.language import RecordType
 from specloom.plugins import OBSERVERS, CollectionSpec, registered
 
-from .heads import CapabilityHead, Heads, LazyMapping, ObserverHead, OtherHead, ProviderHead, ToolHead
+from .heads import CapabilityHead, Heads, ObserverHead, OtherHead, ProviderHead, ToolHead
+from .late_mappings import LazyMapping
 from .provider import Argument, Capability, Operation, PageModel, Provider
 from .resource import Resource
 from .tool import Tool

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
 
-from specloom.core import Place, dataclass
+from specloom.core import dataclass
 
-from .heads import ToolHead
-from .tool import Tool
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from specloom.core import Place
+
+    from .heads import ToolHead
+    from .tool import Tool
 
 NAMED_TOOL = re.compile(r"\{([^\s{}]*)\}")
 """A tool that a paragraph names."""

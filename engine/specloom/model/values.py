@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
-
 from specloom.core import Place, dataclass
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, Final
+
     from specloom.language import Bindings, Shape
 
-Row = dict[str, Any]
+    Row = dict[str, Any]
+else:
+    Row = dict  # typing takes longer than all else here
 Uses = frozenset[tuple[str, ...]]
 NULL_KEPT: Final = object()
 """What a field gives whose key stays, with null, when nothing was found."""

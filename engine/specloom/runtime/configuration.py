@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
 
-from specloom.core import Secret, dataclass, field
+from specloom import core  # for what a start that only lists tools has no use for
+from specloom.core import dataclass, field
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from specloom.model import Model, Provider, ProviderHead, Setting
+    from collections.abc import Iterable, Mapping
+    from typing import Any
 
-_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110 §5.6.2
+    from specloom.model import ListedModel, Model, Provider, ProviderHead, Setting
+
+_TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # noqa: S105 - RFC 9110 §5.6.2
 
 
 class SettingError(ValueError):
@@ -49,21 +52,21 @@ def read_setting(setting: Setting, environ: Mapping[str, str]) -> Any:
         user, colon, password = text.partition(":")
         if not (user and colon and password):
             raise SettingError(f"{setting.name} should be user:password")
-        return Secret(text)
+        return core.Secret(text)
     if re.search(r"[\r\n\0]", text):
         raise SettingError(f"{setting.name} has a line break in it")
-    return Secret(text) if setting.secret else text
+    return core.Secret(text) if setting.secret else text
 
 
-def _headers(setting: Setting, text: str) -> dict[str, Secret]:
+def _headers(setting: Setting, text: str) -> dict[str, core.Secret]:
     """`Name: Value, Name2: Value2`; values cannot hold commas, and a name that is said twice counts once, the last."""
-    found: dict[str, tuple[str, Secret]] = {}
+    found: dict[str, tuple[str, core.Secret]] = {}
     for pair in text.split(","):
         name, colon, value = pair.partition(":")
         name, value = name.strip(), value.strip()
-        if not colon or not _TOKEN.fullmatch(name) or not value or re.search(r"[\r\n\0]", value):
+        if not colon or not re.fullmatch(_TOKEN, name) or not value or re.search(r"[\r\n\0]", value):
             raise SettingError(f"{setting.name} should be pairs like `Name: value, Other: value`")
-        found[name.lower()] = (name, Secret(value))
+        found[name.lower()] = (name, core.Secret(value))
     return dict(found.values())
 
 
@@ -133,10 +136,8 @@ def configure(
 def _stand_ins(provider: ProviderHead | Provider, values: Mapping[str, Any]) -> dict[str, Any]:
     """Values for needed settings when nothing is sent anyway."""
     needed = [one for one in provider.settings.values() if one.required and values.get(one.name) is None]
-    return {
-        one.name: Secret("replayed") if one.secret else "https://replay.invalid" if one.kind == "url" else "replayed"
-        for one in needed
-    }
+    plain = {one.name: "https://replay.invalid" if one.kind == "url" else "replayed" for one in needed}
+    return {one.name: core.Secret(plain[one.name]) if one.secret else plain[one.name] for one in needed}
 
 
 # --- Who is asked, and in which order: decided by the environment, then by what the capability's file says ------------
@@ -192,17 +193,18 @@ def _names(text: str) -> list[str]:
     return [name.strip().lower() for name in text.split(",") if name.strip()]
 
 
-def plan_routes(model: Model, configured: frozenset[str], environ: Mapping[str, str]) -> Routes:
+def plan_routes(model: Model | ListedModel, configured: frozenset[str], environ: Mapping[str, str]) -> Routes:
     """The order for every capability. Names that cannot be asked are left out with a warning, never silently."""
     warnings: list[str] = []
+    providers = model.heads.providers
     chosen = parse_routing(environ[ROUTING]) if environ.get(ROUTING, "").strip() else {}
     single = environ.get(SINGLE, "").strip().lower()
     keys = {one.routing_key for one in model.heads.capabilities.values()}
     known = ", ".join([*sorted(keys - {""}), "default"])
     unknown = [key for key in chosen if key not in keys and key != "default"]
     warnings += [f"{ROUTING}: nothing is routed by {key!r}; known: {known}" for key in unknown]
-    if single and single not in model.providers:
-        warnings.append(f"{SINGLE} is {single!r}, which is not a provider; known: {', '.join(sorted(model.providers))}")
+    if single and single not in providers:
+        warnings.append(f"{SINGLE} is {single!r}, which is not a provider; known: {', '.join(sorted(providers))}")
     orders: dict[str, tuple[str, ...]] = {}
     unmet: dict[str, tuple[str, ...]] = {}
     for capability in model.heads.capabilities.values():
@@ -214,7 +216,7 @@ def plan_routes(model: Model, configured: frozenset[str], environ: Mapping[str, 
         if (
             written is None
             and general
-            and (any(name in offering for name in general) or not any(name in model.providers for name in general))
+            and (any(name in offering for name in general) or not any(name in providers for name in general))
         ):
             written = general
         if written is None and single in offering:
@@ -225,12 +227,12 @@ def plan_routes(model: Model, configured: frozenset[str], environ: Mapping[str, 
         lacking = (name for name in written or () if name in offering and name not in configured)
         unmet[capability.name] = tuple(dict.fromkeys(lacking))
         for name in written or ():
-            if name not in model.providers:
+            if name not in providers:
                 warnings.append(f"routing: {name!r} is not a provider")
             elif name not in offering and capability.routing_key in chosen:
                 warnings.append(f"routing: {name!r} does not offer {capability.name!r}")
             elif name not in configured:
-                needed = " and ".join(one.name for one in model.heads.providers[name].settings.values() if one.required)
+                needed = " and ".join(one.name for one in providers[name].settings.values() if one.required)
                 warnings.append(f"routing: {name!r} is not configured; set {needed}")
     routed = bool(chosen) or any(len(order) > 1 for order in orders.values())
     return Routes(orders, routed, tuple(dict.fromkeys(warnings)), unmet)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from specloom.core import Diagnostic
-    from specloom.model import Heads, Image, Model
+    from specloom.model import Heads, Image, ListedModel, Model
 
 
 class Served:
@@ -58,6 +58,16 @@ def load_served(environ: Mapping[str, str]) -> Served:
     if not report.errors and not lost:
         save_model(model, environ, stamp)
     return Served(model, report.errors, lost, library.sources)
+
+
+def open_listing(environ: Mapping[str, str]) -> ListedModel | None:
+    """What lists of tools are made of, if there is an image that may be used; the model is not loaded for it."""
+    image = open_image(environ, stamp_everything(environ))
+    if image is None:
+        return None
+    from specloom.model import ListedModel
+
+    return ListedModel(image)
 
 
 def version_line(environ: Mapping[str, str]) -> str:

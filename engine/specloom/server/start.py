@@ -15,17 +15,17 @@ from .catalogue import (
     conditions,
     load_image,
     make_catalogue,
-    save_image,
+    prepare_image,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from specloom.cache import AnswerCache
     from specloom.core import Backplane, Diagnostic, SharedCache
-    from specloom.model import Model
+    from specloom.model import ListedModel, Model
     from specloom.runtime import Executor, Presenter
     from specloom.specs import Prompt
 
@@ -78,12 +78,30 @@ def default_selection(environ: Mapping[str, str], *, catalogue: str | None = Non
 def run(options: ServeOptions) -> int:
     """Serve one client over stdio until it leaves; the exit code."""
     environ = os.environ
+    later: list[Callable[[], object]] = []
     try:
-        catalogue = load_catalogue(environ, options.selection, replay=bool(options.replay))
+        catalogue = load_catalogue(environ, options.selection, replay=bool(options.replay), defer=later.append)
     except SystemExit as stop:
         return int(stop.code or 0)
+    try:
+        return _serve(options, catalogue, environ, later)
+    finally:
+        _do(later)
+
+
+def _do(later: list[Callable[[], object]]) -> None:
+    """Do what could wait, each once."""
+    while later:
+        later.pop()()
+
+
+def _serve(
+    options: ServeOptions, catalogue: Catalogue, environ: Mapping[str, str], later: list[Callable[[], object]]
+) -> int:
+    """Serve until the client leaves; what is to be done `later` is done when it has its list of tools."""
 
     def load_backend() -> Backend:
+        _do(later)
         from specloom.storage import local_owner
 
         backends = make_backends(environ, catalogue, replay=options.replay, record=options.record)
@@ -204,8 +222,16 @@ def open_run_folder(environ: Mapping[str, str]) -> Backplane:
     return open_backplane(Path(folder) / RUN_FOLDER, warn)
 
 
-def load_catalogue(environ: Mapping[str, str], selection: Selection, *, replay: bool = False) -> Catalogue:
+def load_catalogue(
+    environ: Mapping[str, str],
+    selection: Selection,
+    *,
+    replay: bool = False,
+    defer: Callable[[Callable[[], object]], object] = lambda act: act(),
+) -> Catalogue:
     """The catalogue from its image, or compiled anew; a replay needs no keys, so all providers count as configured.
+
+    What keeps a new one for the next start is handed to `defer`, which may do it later.
 
     Shipped specs with errors are shown and end the process. Of folders that a user adds, files with errors are left out
     with what names them, and the client is told. A server of several tenants begins with nothing while what it shares
@@ -214,38 +240,56 @@ def load_catalogue(environ: Mapping[str, str], selection: Selection, *, replay: 
     if selection.shared and not replay:
         check_shared(environ)
     with OneLook():
-        return _load_catalogue(environ, selection, replay=replay)
+        return _load_catalogue(environ, selection, replay=replay, defer=defer)
 
 
-def _load_catalogue(environ: Mapping[str, str], selection: Selection, *, replay: bool) -> Catalogue:
+def _load_catalogue(
+    environ: Mapping[str, str],
+    selection: Selection,
+    *,
+    replay: bool,
+    defer: Callable[[Callable[[], object]], object],
+) -> Catalogue:
     catalogue = None if replay else load_image(environ, selection)
     if catalogue is not None:
         return catalogue
-    from specloom.core import count_errors, render, to_plain
+    from .served import open_listing
 
+    model: Model | ListedModel | None = None if replay else open_listing(environ)
+    left_out = ""
+    if model is None:
+        model, left_out = _load_whole(environ)
+    try:
+        prompts = list_prompts(model, environ)
+        catalogue = make_catalogue(
+            model, selection, environ, prompts=prompts, always_configured=replay, left_out=left_out
+        )
+    except ValueError as error:
+        from specloom.core import to_plain
+
+        print(f"specloom: {to_plain(str(error))}", file=sys.stderr)  # noqa: T201
+        raise SystemExit(2) from None
+    if not replay:
+        defer(prepare_image(catalogue, environ, selection, conditions(model)))
+    return catalogue
+
+
+def _load_whole(environ: Mapping[str, str]) -> tuple[Model, str]:
+    """The model, and a sentence on what is left out of it; shipped specs with errors are shown and end the process."""
     from .served import load_served
 
     served = load_served(environ)
     if served.errors:
+        from specloom.core import count_errors, render
+
         for one in served.errors:
             print(render(one, served.sources), file=sys.stderr)  # noqa: T201 - the way to the person who starts it
         print(f"specloom: {count_errors(served.errors)}; nothing is served", file=sys.stderr)  # noqa: T201
         raise SystemExit(1)
-    model = served.model
-    try:
-        prompts = list_prompts(model, environ)
-        catalogue = make_catalogue(
-            model, selection, environ, prompts=prompts, always_configured=replay, left_out=tell_lost(served.lost)
-        )
-    except ValueError as error:
-        print(f"specloom: {to_plain(str(error))}", file=sys.stderr)  # noqa: T201
-        raise SystemExit(2) from None
-    if not replay:
-        save_image(catalogue, environ, selection, conditions(model))
-    return catalogue
+    return served.model, tell_lost(served.lost)
 
 
-def list_prompts(model: Model, environ: Mapping[str, str]) -> Sequence[Mapping[str, Any]]:
+def list_prompts(model: Model | ListedModel, environ: Mapping[str, str]) -> Sequence[Mapping[str, Any]]:
     """The entries of `prompts/list`: those of the image, else of the files."""
     if model.heads.prompts is not None:
         return model.heads.prompts
