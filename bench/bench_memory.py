@@ -28,7 +28,7 @@ BUDGETS = {LISTED: 12.0, MIXED: 40.0, WRITTEN: 40.0}
 
 
 def measure(rounds: int, upstream: str, rival: str, beside: str) -> list[Figure]:
-    """Megabytes, with those of processes that the server has started; the budget is of ours."""
+    """Megabytes, with what processes have of their own that the server has started; the budget is of ours."""
     taken: dict[tuple[str, str], list[float]] = {}
     sides = {"ours": our_side(upstream), "theirs": other_side(upstream, rival)}
     with tempfile.TemporaryDirectory() as folder:

@@ -122,8 +122,12 @@ class Client:
         return found
 
     def weight(self) -> float:
-        """Resident megabytes of the server and of all that it has started; 0 where there is no /proc."""
-        return sum(resident(pid) for pid in [self.process.pid, *descendants(self.process.pid)])
+        """Resident megabytes of the server, and what those that it has started have of their own; 0 without /proc.
+
+        What they share, such as the pages of the interpreter's library, is in memory once and counts once.
+        """
+        server = self.process.pid
+        return resident(server) + sum(private(pid) for pid in descendants(server))
 
 
 def descendants(pid: int) -> list[int]:
@@ -143,3 +147,12 @@ def resident(pid: int) -> float:
     except OSError:
         return 0.0
     return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS:")), 0.0)
+
+
+def private(pid: int) -> float:
+    """Resident megabytes of a process that no other one has; all of them where that cannot be told."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return resident(pid)
+    return sum(int(line.split()[1]) / 1024 for line in lines if line.startswith("Private_"))
