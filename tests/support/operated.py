@@ -21,10 +21,10 @@ from specloom.http.operations import Operations
 from specloom.http.serve import bind
 from specloom.http.service import HttpService
 from specloom.plugins import join_owner
-from specloom.runtime import Presenter
+from specloom.runtime import Executor, Presenter
 from specloom.server.backend import Backends
 from specloom.server.catalogue import Selection, make_catalogue
-from specloom.specs import layer_roots
+from specloom.specs import Prompt, layer_roots, listed_prompt
 from specloom.storage import AuditTrail, StateStores
 from tests.support.demo_specs import demo_executor, write_demo
 from tests.support.http_server import Answer, Client, HttpDemo
@@ -58,7 +58,7 @@ class Operated:
     executor: Any
     folder: Path
     revocations: RevocationFile
-    asked: list[Call]
+    asked: list[Any]
     ports: dict[str, int]
     warned: list[str]
     trail: AuditTrail
@@ -118,22 +118,38 @@ def operated(
             audit=AuditTrail(settings, warned.append),
             by_tenant=True,
         )
-        catalogue = make_catalogue(executor.model, Selection(["all"]), settings, prompts=[], always_configured=True)
-        presenter = Presenter(executor)
-        backends = Backends(executor, prompts={}, tools=catalogue.tool_names, presenter=presenter)
-        engine = OwnerEngine(backends, Tenants(), settings, warned.append)
-        server = HttpDemo(dict(settings), **options)
-        server.service = HttpService(catalogue, lambda: engine, report=server.reported.append)
-        server.app = HttpApp(server.service, server.settings, gate or NamedGate())
-        admin = read_admin_settings(settings, warned.append)
-        ports = {name: bind(one) for name, one in admin.ports.items()}
-        revocations = RevocationFile(state / FILE_NAME, warn=warned.append)
-        operations = Operations(admin, ports, settings, warn=warned.append)
-        operations.engine = engine
-        server.others = operations.open(server.app, server.service, revocations)
-        numbers = {name: listener.getsockname()[1] for name, listener in ports.items()}
-        with server:
-            yield Operated(
-                server, server.service, executor, state, revocations, asked, numbers, warned, operations.trail
-            )
-        operations.close()
+        with operate(executor, settings, state, asked, warned, gate=gate, **options) as running:
+            yield running
+
+
+@contextmanager
+def operate(
+    executor: Executor,
+    settings: Mapping[str, str],
+    state: Path,
+    asked: list[Any],
+    warned: list[str],
+    *,
+    prompts: Mapping[str, Prompt] | None = None,
+    gate: Any = None,
+    **options: Any,
+) -> Iterator[Operated]:
+    """A server with this engine, whose callers are who they say and whose operators have the admin key."""
+    listed = [listed_prompt(one) for one in (prompts or {}).values()]
+    catalogue = make_catalogue(executor.model, Selection(["all"]), settings, prompts=listed, always_configured=True)
+    presenter = Presenter(executor)
+    backends = Backends(executor, prompts=prompts or {}, tools=catalogue.tool_names, presenter=presenter)
+    engine = OwnerEngine(backends, Tenants(), settings, warned.append)
+    server = HttpDemo(dict(settings), **options)
+    server.service = HttpService(catalogue, lambda: engine, report=server.reported.append)
+    server.app = HttpApp(server.service, server.settings, gate or NamedGate())
+    admin = read_admin_settings(settings, warned.append)
+    ports = {name: bind(one) for name, one in admin.ports.items()}
+    revocations = RevocationFile(state / FILE_NAME, warn=warned.append)
+    operations = Operations(admin, ports, settings, warn=warned.append)
+    operations.engine = engine
+    server.others = operations.open(server.app, server.service, revocations)
+    numbers = {name: listener.getsockname()[1] for name, listener in ports.items()}
+    with server:
+        yield Operated(server, server.service, executor, state, revocations, asked, numbers, warned, operations.trail)
+    operations.close()

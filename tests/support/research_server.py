@@ -24,7 +24,7 @@ from specloom.server.sdk_host import Host
 from specloom.specs.library import shipped_root
 from specloom.specs.prompts import listed_prompt, load_prompts
 from specloom.storage.consent import decide
-from specloom.storage.state import Artifacts
+from specloom.storage.state import Artifacts, StateStores
 from specloom.storage.store import StateStore, open_memory, open_store
 from tests.support.shipped import shipped_model
 
@@ -112,25 +112,32 @@ class Server:
         cache: AnswerCache | None = None,
         audit: Auditor | None = None,
         web: Web | None = None,
+        stores: StateStores | None = None,
+        **options: Any,
     ) -> None:
+        """`stores` are those of a server that runs, and `options` those of the engine."""
         model = shipped()
         declared = [one.spec for one in model.collections.values()]
         self.web = web or Web()
         self.now = NOW
         """What its clock says, where nothing is on the disk."""
-        self.store: StateStore = (
-            open_store(folder, environ, declared) if folder else open_memory(declared, clock=lambda: self.now)
-        )
+        self.stores = stores
+        if stores is None:
+            self.store: StateStore = (
+                open_store(folder, environ, declared) if folder else open_memory(declared, clock=lambda: self.now)
+            )
+        kept = stores or self.store
         self.executor = Executor(
             model,
             environ=environ,
             sender=self.web,
             cache=cache,
             audit=audit,
-            drawers=self.store,
-            artifacts=Artifacts(self.store, model.address_artifact),
-            clock=time.time if folder else lambda: self.now,
+            drawers=kept,
+            artifacts=Artifacts(kept, model.address_artifact),
+            clock=time.time if folder or stores else lambda: self.now,
             validate=True,
+            **options,
         )
         prompts = load_prompts([str(shipped_root())])
         self.prompts = prompts
@@ -140,7 +147,7 @@ class Server:
 
     async def agree(self, owner: str, *purposes: str) -> None:
         for purpose in purposes:
-            await decide(self.store.drawer("consents", owner), owner, purpose, granted=True, now=NOW)
+            await decide((self.stores or self.store).drawer("consents", owner), owner, purpose, granted=True, now=NOW)
 
     @asynccontextmanager
     async def client(self, owner: str, era: str = ERAS[0], *, is_operator: bool = False) -> AsyncIterator[Client]:
