@@ -57,10 +57,10 @@ def serving(
             assert process.returncode == 0
 
 
-def make_key(folder: Path, tenant: str) -> str:
+def make_key(folder: Path, tenant: str, **more: str) -> str:
     """A new API key of a tenant."""
     command = [sys.executable, "-m", "specloom", "keys", "add", tenant, "--user", "ann"]
-    environ = make_environ(folder, {})
+    environ = make_environ(folder, more)
     made = subprocess.run(command, env=environ, cwd=folder, capture_output=True, text=True, check=True)
     found = re.search(r"slk_\S+", made.stdout)
     assert found is not None, made

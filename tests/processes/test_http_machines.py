@@ -1,0 +1,267 @@
+"""Two machines of two workers over one Redis: what deaths of workers, of a parent and of Redis cost, under load."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.processes.test_http_product import make_environ, make_key
+from tests.support.http_server import Client
+from tests.support.loopback import Call, Loopback, Reply
+from tests.support.redis_server import RedisServer
+from tests.support.server_process import call
+
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="workers are forked, which this system cannot"),
+]
+RATE = 20
+PROVIDER = f"""\
+spec: provider/1
+name: paced
+title: Paced
+homepage: https://example.org/
+notes: For tests.
+config:
+  PACED_URL: {{type: url, required: true, description: Where it listens.}}
+service:
+  base: =config.PACED_URL
+  private: true
+  limits: {{rate: {RATE}/s, timeout: 20s}}
+operations:
+  web:
+    input: [query]
+    steps:
+      - get: /search
+        query: {{q: =args.query}}
+        json:
+          each: results
+          map:
+            title: title
+            url: {{at: link, required: true, then: [absolute_http]}}
+examples:
+  - name: a page
+    operation: web
+    args: {{query: otters}}
+    config: {{PACED_URL: "https://paced.example.org"}}
+    replies: {{main: {{json: {{results: [{{title: otters, link: "https://example.org/"}}]}}}}}}
+    expect: {{count: 1, sent: {{main: {{query: {{q: otters}}}}}}}}
+"""
+TENANTS = ("acme", "globex")
+SEARCHES, WRITES = "web_search", "sequential_search"
+MOST_KEPT = 10
+"""Sessions that one of those who ask keeps; a user has fifty."""
+UNLIMITED = ("RATE_LIMIT_PER_TENANT", "RATE_LIMIT_GLOBAL", "DAILY_QUOTA_PER_TENANT", "MAX_CALLS_AT_ONCE_PER_TENANT")
+ALLOWED = {"rate_limited", "upstream_unavailable", "circuit_open"}
+"""What a call may end with while something is away that all machines share."""
+
+
+class Machine:
+    """A server of several workers, at home in a folder of its own."""
+
+    def __init__(self, folder: Path, environ: dict[str, str]) -> None:
+        folder.mkdir()
+        self.folder = folder
+        self.environ = {**environ, "HOME": str(folder)}
+        self.deaths = itertools.count()
+        self.port = 0
+        self.process: subprocess.Popen[str]
+
+    def start(self) -> None:
+        """Start it, and wait until it says where it listens."""
+        said = self.folder / f"said-{next(self.deaths)}"
+        command = [sys.executable, "-m", "specloom", "serve", "--http", "127.0.0.1:0", "--workers", "2"]
+        with said.open("w") as errors:
+            self.process = subprocess.Popen(command, cwd=self.folder, env=self.environ, stderr=errors, text=True)
+        while (found := re.search(r"127\.0\.0\.1:(\d+)/mcp", said.read_text())) is None:
+            assert self.process.poll() is None, said.read_text()
+        self.port = int(found[1])
+
+    def find_workers(self) -> list[int]:
+        """The processes that answer."""
+        listed = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
+        return [int(word) for word in listed.split()]
+
+    def kill(self) -> None:
+        """End the parent as a machine that fails does."""
+        self.process.kill()
+        self.process.wait()
+
+
+class Load:
+    """Who asks and writes as a tenant, until told to stop, and what came of it."""
+
+    def __init__(self, machine: Machine, tenant: str, key: str, number: int) -> None:
+        self.machine, self.tenant, self.key = machine, tenant, key
+        self.name = f"{tenant}-{machine.folder.name}-{number}"
+        self.ended: Counter[str] = Counter()
+        self.wrong: list[str] = []
+        self.kept: dict[str, str] = {}
+        """What was written and acknowledged: the goal of each session."""
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        for turn in itertools.count():
+            if self._stop.is_set():
+                return
+            said = f"{self.name} {turn}"
+            try:
+                if turn % 3 or len(self.kept) >= MOST_KEPT:
+                    self._search(said)
+                else:
+                    self._write(said)
+            except (OSError, EOFError, json.JSONDecodeError) as error:
+                self.ended[type(error).__name__] += 1
+            except Exception as error:
+                self.wrong.append(repr(error))
+
+    def _search(self, said: str) -> None:
+        found = self.ask(SEARCHES, {"query": said})
+        if found is not None and [one["title"] for one in found["results"]] != [said]:
+            self.wrong.append(f"{said!r} was answered with {found['results']}")
+
+    def _write(self, said: str) -> None:
+        step = {"searchStep": said, "stepNumber": 1, "nextStepNeeded": True, "researchGoal": said}
+        written = self.ask(WRITES, step)
+        if written is not None:
+            self.kept[written["sessionId"]] = said
+
+    def ask(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any] | None:
+        """The structured content of an answer; None where something was away that the machines share."""
+        with Client(self.machine.port) as client:
+            answer = client.post(call(1, tool, arguments), Authorization=f"Bearer {self.key}")
+        if answer.status == 503:
+            self.ended["503"] += 1
+            return None
+        assert answer.status == 200, answer
+        result = answer.json["result"]
+        if result.get("isError"):
+            kind = json.loads(result["content"][0]["text"].partition("\n\n")[2])["error"]["kind"]
+            assert kind in ALLOWED, result
+            self.ended[kind] += 1
+            return None
+        self.ended["answered"] += 1
+        content: dict[str, Any] = result["structuredContent"]
+        return content
+
+    def read_goal(self, session: str) -> str:
+        """What a session is for; "" where there is none."""
+        with Client(self.machine.port) as client:
+            message = call(1, "get_research_session", {"sessionId": session})
+            result = client.post(message, Authorization=f"Bearer {self.key}").json["result"]
+        return str(result.get("structuredContent", {}).get("researchGoal", ""))
+
+    def stop(self) -> None:
+        """Ask no more."""
+        self._stop.set()
+        self._thread.join(60)
+        assert not self._thread.is_alive()
+
+
+@contextmanager
+def machines(folder: Path, redis: RedisServer, upstream: str) -> Iterator[tuple[list[Machine], dict[str, str]]]:
+    layer = folder / "specs" / "providers.d"
+    layer.mkdir(parents=True)
+    (layer / "paced.yaml").write_text(PROVIDER)
+    keys = {"SPECLOOM_API_KEYS": str(folder / "keys.json")}
+    environ = make_environ(
+        folder,
+        {
+            **keys,
+            **dict.fromkeys(UNLIMITED, "0"),
+            "REDIS_URL": redis.url,
+            "SPECLOOM_CACHE_KEY": "ab" * 32,
+            "SPECLOOM_PATH": str(folder / "specs"),
+            "SPECLOOM_ALLOW_PRIVATE": "true",
+            "CACHE_ISOLATION": "tenant",
+            "SEARCH_ROUTING": "paced",
+            "PACED_URL": upstream,
+            "CHROME_PATH": "disabled",
+        },
+    )
+    shown = {tenant: make_key(folder, tenant, **keys) for tenant in TENANTS}
+    made = [Machine(folder / name, environ) for name in ("one", "two")]
+    try:
+        for one in made:
+            one.start()
+        yield made, shown
+    finally:
+        for one in made:
+            one.process.terminate()
+            one.process.wait(60)
+
+
+def wait_for(what: Callable[[], bool]) -> None:
+    """Return once it is so; the test is ended where it never is."""
+    until = time.monotonic() + 120
+    while not what():
+        assert time.monotonic() < until
+
+
+def test_no_death_makes_a_wrong_answer_or_loses_what_was_acknowledged(tmp_path: Path) -> None:
+    arrived: list[float] = []
+
+    def answer(asked: Call) -> Reply:
+        arrived.append(time.monotonic())
+        query = dict(asked.query)["q"]
+        body = json.dumps({"results": [{"title": query, "link": "https://example.org/"}]})
+        return 200, {"Content-Type": "application/json"}, body
+
+    with ExitStack() as stack:
+        redis = stack.enter_context(RedisServer())
+        upstream = stack.enter_context(Loopback(answer))
+        (one, two), keys = stack.enter_context(machines(tmp_path, redis, upstream.url))
+        loads = [
+            Load(machine, tenant, keys[tenant], number)
+            for machine, tenant, number in itertools.product((one, two), TENANTS, range(4))
+        ]
+
+        def answered(machine: Machine) -> int:
+            return sum(load.ended["answered"] for load in loads if load.machine is machine)
+
+        def go_on(count: int = 30) -> None:
+            """Wait until each machine has answered so many more."""
+            wanted = {machine.folder: answered(machine) + count for machine in (one, two)}
+            wait_for(lambda: all(answered(machine) >= wanted[machine.folder] for machine in (one, two)))
+
+        wait_for(lambda: len(arrived) > RATE * 4)
+        whole = sorted(arrived)
+        for machine in (one, two):
+            os.kill(machine.find_workers()[0], signal.SIGKILL)
+        go_on()
+        redis.kill()
+        go_on()
+        redis.start()
+        go_on()
+        two.kill()
+        two.start()
+        go_on()
+        for load in loads:
+            load.stop()
+
+        busiest = max(sum(first <= at < first + 1 for at in whole) for first in whole)
+        assert busiest <= RATE * 1.1
+        assert [wrong for load in loads for wrong in load.wrong] == []
+        lost = [goal for load in loads for session, goal in load.kept.items() if load.read_goal(session) != goal]
+        assert lost == []
+        assert sum(len(load.kept) for load in loads) > 50
+        # Nobody has a session of another tenant, wherever it is asked for.
+        theirs = next(load for load in loads if load.tenant == "acme")
+        other = next(load for load in loads if load.tenant == "globex" and load.machine is theirs.machine)
+        assert {other.read_goal(session) for session in theirs.kept} == {""}
