@@ -23,7 +23,7 @@ from tests.processes.test_http_product import make_environ, make_key
 from tests.support.http_server import Client
 from tests.support.loopback import Call, Loopback, Reply
 from tests.support.redis_server import RedisServer
-from tests.support.server_process import call
+from tests.support.server_process import call, request
 
 pytestmark = [
     pytest.mark.process,
@@ -65,6 +65,7 @@ TENANTS = ("acme", "globex")
 SEARCHES, WRITES = "web_search", "sequential_search"
 MOST_KEPT = 10
 """Sessions that one of those who ask keeps; a user has fifty."""
+ADMIN_KEY = "the admin key of this test"
 UNLIMITED = ("RATE_LIMIT_PER_TENANT", "RATE_LIMIT_GLOBAL", "DAILY_QUOTA_PER_TENANT", "MAX_CALLS_AT_ONCE_PER_TENANT")
 ALLOWED = {"rate_limited", "upstream_unavailable", "circuit_open"}
 """What a call may end with while something is away that all machines share."""
@@ -193,6 +194,7 @@ def machines(folder: Path, redis: RedisServer, upstream: str) -> Iterator[tuple[
             "SEARCH_ROUTING": "paced",
             "PACED_URL": upstream,
             "CHROME_PATH": "disabled",
+            "ADMIN_API_KEY": ADMIN_KEY,
         },
     )
     shown = {tenant: make_key(folder, tenant, **keys) for tenant in TENANTS}
@@ -265,3 +267,23 @@ def test_no_death_makes_a_wrong_answer_or_loses_what_was_acknowledged(tmp_path: 
         theirs = next(load for load in loads if load.tenant == "acme")
         other = next(load for load in loads if load.tenant == "globex" and load.machine is theirs.machine)
         assert {other.read_goal(session) for session in theirs.kept} == {""}
+
+
+def test_who_is_revoked_on_one_machine_is_refused_by_the_other(tmp_path: Path) -> None:
+    with RedisServer() as redis, machines(tmp_path, redis, "http://127.0.0.1:9") as ((one, two), keys):
+
+        def is_let_in(machine: Machine, tenant: str) -> bool:
+            with Client(machine.port) as client:
+                answer = client.post(request(1, "tools/list"), Authorization=f"Bearer {keys[tenant]}")
+            assert answer.status in (200, 401)
+            return answer.status == 200
+
+        assert all(is_let_in(machine, tenant) for machine in (one, two) for tenant in TENANTS)
+        revoked = json.dumps({"tenant_id": "acme", "user_id": "ann", "before": time.time() + 60})
+        with Client(one.port) as client:
+            client.connection.request("POST", "/admin/revoke", revoked, {"X-Admin-Key": ADMIN_KEY})
+            assert client.connection.getresponse().status == 200
+
+        wait_for(lambda: not is_let_in(two, "acme"))
+        wait_for(lambda: not is_let_in(one, "acme"))
+        assert is_let_in(two, "globex")

@@ -19,14 +19,14 @@ import uvicorn
 
 from specloom.core import VariableError, state_folder, to_plain
 from specloom.server import load_catalogue, make_backends, open_run_folder, warn
-from specloom.storage import RUN_FOLDER, local_backplane, local_owner
+from specloom.storage import RUN_FOLDER, local_backplane, local_owner, read_redis_settings
 
 from .admin_keys import read_admin_settings
 from .app import HttpApp
 from .engine import OwnerEngine, read_tenants
 from .gate import IdentityGate, OpenGate
 from .guards import GuardedProtocol, make_protocol
-from .identity import Authenticator, read_identity_settings
+from .identity import Authenticator, RevocationFile, SharedRevocations, read_identity_settings
 from .limits import HttpLimits, LimitedEngine, LimitSettings, find_unasking, read_limits
 from .metrics import FOLDER
 from .operations import Operations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from specloom.core import Backplane
     from specloom.server import Selection
 
-    from .identity import IdentitySettings
+    from .identity import IdentitySettings, Revocations
     from .operations import Place
     from .service import Engine
 
@@ -102,7 +102,7 @@ def serve_http(address: str, selection: Selection, *, workers: str = "", replay:
 
         folder = Path(state_folder(environ)) / RUN_FOLDER / f"{FOLDER}{os.getppid()}" if life is not None else None
         operations = Operations(admin, ports, environ, warn=warn, folder=folder)
-        bus = backplane.bus if life is not None else None
+        bus = backplane.bus if life is not None or backplane.link is not None else None
         service = HttpService(served, load, bus=bus, report=report)
 
         def renew() -> None:
@@ -176,16 +176,29 @@ async def _serve(
             )
         authenticator = Authenticator(identities, warn=warn)
         await authenticator.start()
+        shared = share_revocations(authenticator.revocations, backplane, os.environ)
+        if shared is not None:
+            await shared.start()
         try:
             gate = IdentityGate(authenticator, service.catalogue.tool_names)
             app = HttpApp(service, settings, gate, authenticator.metadata, limits=limits)
-            others = operations.open(app, service, authenticator.revocations)
+            others = operations.open(app, service, shared or authenticator.revocations)
             return await run(service, settings, app, listener, life=life, others=others, renew=renew)
         finally:
+            if shared is not None:
+                await shared.aclose()
             await authenticator.aclose()
     finally:
         await asyncio.to_thread(operations.close)
         await backplane.aclose()
+
+
+def share_revocations(own: Revocations, backplane: Backplane, environ: Mapping[str, str]) -> SharedRevocations | None:
+    """The revocations of this machine with those of the machines that share its Redis; None where none does."""
+    redis = read_redis_settings(environ)
+    if redis is None or backplane.cache is None or not isinstance(own, RevocationFile):
+        return None
+    return SharedRevocations(own, backplane.cache, backplane.bus, redis.key, warn=warn)
 
 
 def read_identities(environ: Mapping[str, str], settings: HttpSettings) -> IdentitySettings | None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .revocations import MemoryRevocations, RevocationFile, Revocations, RevocationsError, RevocationsFullError
     from .scopes import ScopePolicy
     from .settings import IdentitySettings, read_identity_settings
+    from .shared_revocations import SharedRevocations
     from .tenants import Tenants, list_tenant_settings, load_tenants
 
 __getattr__ = exports(
@@ -38,6 +39,7 @@ __getattr__ = exports(
         "revocations": "MemoryRevocations RevocationFile Revocations RevocationsError RevocationsFullError",
         "scopes": "ScopePolicy",
         "settings": "IdentitySettings read_identity_settings",
+        "shared_revocations": "SharedRevocations",
         "tenants": "Tenants list_tenant_settings load_tenants",
     },
 )

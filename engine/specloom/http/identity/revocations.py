@@ -6,7 +6,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from specloom.plugins import join_owner
 
@@ -17,6 +17,10 @@ MOST = 100_000
 MOST_IN_A_FILE = 10_000
 FILE_NAME = "revocations.json"
 """The file in the folder of the state."""
+
+
+Revoked: TypeAlias = Mapping[str, Mapping[str, float]]
+"""Times by the digest of a name, for `tokens` and for `users`."""
 
 
 class RevocationsFullError(Exception):
@@ -126,15 +130,30 @@ class RevocationFile:
         self._change("users", _digest("user", join_owner(tenant, user)) if user else _digest("tenant", tenant), before)
 
     def _change(self, kind: Literal["tokens", "users"], name: str, until: float) -> None:
-        with self._file.locked():
-            revoked = self._file.read()
-            now = self._clock()
-            tokens = {token: expires for token, expires in revoked.tokens.items() if expires > now}
-            kinds = {"tokens": tokens, "users": dict(revoked.users)}
-            kinds[kind][name] = max(until, kinds[kind].get(name, 0.0))
-            if sum(map(len, kinds.values())) > self._most:
-                raise RevocationsFullError
-            self._file.write(kinds)
+        self.merge({kind: {name: until}})
+
+    def merge(self, others: Revoked) -> Revoked:
+        """Everything that is revoked, with that of `others`, of which the later time counts; the file is written where
+        that changes it. RevocationsFullError where there is no room, and a RevocationsError where it cannot be read.
+        """
+        now = self._clock()
+        running = {"tokens": {name: ends for name, ends in others.get("tokens", {}).items() if ends > now}}
+        if is_more({**others, **running}, self._current()):
+            with self._file.locked():
+                kinds = self._current()
+                for kind, times in {**others, **running}.items():
+                    for name, until in times.items():
+                        kinds[kind][name] = max(until, kinds[kind].get(name, 0.0))
+                if sum(map(len, kinds.values())) > self._most:
+                    raise RevocationsFullError
+                self._file.write(kinds)
+        return self._current()
+
+    def _current(self) -> dict[str, dict[str, float]]:
+        """What the file has, without what has ended."""
+        revoked, now = self._file.read(), self._clock()
+        tokens = {token: expires for token, expires in revoked.tokens.items() if expires > now}
+        return {"tokens": tokens, "users": dict(revoked.users)}
 
 
 class _Revoked(NamedTuple):
@@ -142,6 +161,19 @@ class _Revoked(NamedTuple):
     """When each ends, by digest."""
     users: Mapping[str, float]
     """Before when theirs are refused, by digest of a user or a tenant."""
+
+
+def is_more(some: Revoked, others: Revoked) -> bool:
+    """Whether something is revoked that others lack, or until a later time."""
+    return any(
+        until > others.get(kind, {}).get(name, 0.0) for kind, times in some.items() for name, until in times.items()
+    )
+
+
+def read_revoked(said: Any) -> Revoked:
+    """What somebody else has written as `RevocationFile.merge` gives it; a ValueError for anything else."""
+    revoked = _parse(said)
+    return {"tokens": revoked.tokens, "users": revoked.users}
 
 
 def _parse(said: Mapping[str, Any]) -> _Revoked:
