@@ -100,6 +100,28 @@ async def test_a_host_that_says_nothing_is_an_answer_once_the_page_is_there() ->
     assert answer.startswith(b"HTTP/1.1 504 ")
 
 
+async def test_a_host_that_is_waited_for_already_is_waited_for_no_longer_than_others() -> None:
+    server = Loopback(lambda call: (200, {}, ""))
+
+    def hang(call: Call) -> Reply:
+        server.stopped.wait(30)
+        return 200, {}, ""
+
+    server.handler = hang
+    with server:
+        async with open_proxy() as proxy:
+            ticket = proxy.open_ticket(allow_private=True)
+            async with connect(proxy, ticket) as client:
+                asked = asyncio.create_task(client.ask(f"GET {server.url}/"))
+                while not ticket.waits:  # noqa: ASYNC110 - nothing tells of the moment in which a read begins
+                    await asyncio.sleep(0)
+                ticket.shorten_patience(0.1)
+                answer = await asked
+
+    assert answer.startswith(b"HTTP/1.1 504 ")
+    assert not ticket.waits
+
+
 async def test_a_body_is_passed_on() -> None:
     with Loopback(reply) as server:
         answer, _ = await through(f"POST {server.url}/", "Content-Length: 5", body=b"hello and a second request")

@@ -239,7 +239,7 @@ async def read_page(context: Any, url: str, options: Options, ticket: Ticket) ->
             raise
         raise _to_fault(error, url) from None
     # From here on it is what belongs to the page that is waited for, and no longer the page.
-    ticket.patience = SILENCE
+    ticket.shorten_patience(SILENCE)
     await load(page, READY, "domcontentloaded")
     _raise_elsewhere(traffic, url, options)
     await quieten(page, most)

@@ -47,10 +47,18 @@ class Ticket:
     allow_private: bool
     most: int
     patience: float = PATIENCE
-    """Seconds that a host may say nothing before its connection is broken off."""
+    """Seconds that a host may say nothing before its connection is broken off; `shorten_patience` changes it."""
     faults: dict[str, Fault] = field(default_factory=dict)
     loaded: int = 0
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    waits: dict[asyncio.Timeout, float] = field(default_factory=dict)
+    """The reads that wait for a host now, and when each began on the clock of the event loop."""
+
+    def shorten_patience(self, patience: float) -> None:
+        """Give hosts that say nothing so many seconds from now on, those included that are waited for already."""
+        self.patience = patience
+        for timeout, began in self.waits.items():
+            timeout.reschedule(began + patience)
 
 
 class Refused(Exception):  # noqa: N818 - an answer to the browser, not an error of ours
@@ -174,8 +182,12 @@ def _close_after(head: bytes) -> bytes:
 
 
 async def _read(upstream: Stream, ticket: Ticket) -> bytes:
-    async with asyncio.timeout(ticket.patience):
-        return await upstream.read(PIECE)
+    async with asyncio.timeout(ticket.patience) as timeout:
+        ticket.waits[timeout] = asyncio.get_running_loop().time()
+        try:
+            return await upstream.read(PIECE)
+        finally:
+            del ticket.waits[timeout]
 
 
 MOST_CONNECTIONS = 256
