@@ -150,7 +150,11 @@ def parse_source(file: str, data: bytes, report: Report, *, skip: frozenset[str]
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = Place(file, mark.line + 1, mark.column + 1) if mark else start
-        report.add("E001", place, _sentence(error), _hint(error, text))
+        # libyaml 0.2.6 and newer have a limit of their own, which its scanner may reach before ours is.
+        if "maximum nesting depth" in (error.problem or ""):
+            report.add("E008", place, f"more than {MAX_DEPTH} levels deep")
+        else:
+            report.add("E001", place, _sentence(error), _hint(error, text))
         return SourceText(file, text, None)
     except _StopError:
         return SourceText(file, text, None)
