@@ -149,6 +149,19 @@ def test_a_key_names_the_tenant_and_nobody_else_comes_in(tmp_path: Path) -> None
         )
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+def test_a_parent_of_workers_holds_nothing_of_what_the_first_start_compiles(tmp_path: Path) -> None:
+    def weigh() -> int:
+        with serving(tmp_path, "--workers", "2", live=True) as (port, process), http_server.Client(port) as client:
+            assert client.get("/health/live").status == 200
+            status = Path(f"/proc/{process.pid}/status").read_text("ascii")
+        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("RssAnon:"))
+
+    first, later = weigh(), weigh()
+
+    assert first < later * 1.5
+
+
 def test_a_tenant_has_settings_of_its_own_and_answers_that_are_apart(tmp_path: Path) -> None:
     keys = {tenant: make_key(tmp_path, tenant) for tenant in ("acme", "globex")}
     file = tmp_path / "tenants.yaml"

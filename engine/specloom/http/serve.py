@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, cast
 import uvicorn
 
 from specloom.core import VariableError, state_folder, to_plain
-from specloom.server import load_catalogue, make_backends, open_run_folder, warn
+from specloom.server import load_catalogue, load_image, make_backends, open_run_folder, warn
 from specloom.storage import RUN_FOLDER, local_backplane, local_owner, read_redis_settings
 
 from .admin_keys import read_admin_settings
@@ -68,6 +68,8 @@ def serve_http(address: str, selection: Selection, *, workers: str = "", replay:
         ports = {name: bind(one) for name, one in admin.ports.items()}
         tenants = read_tenants(environ)
         selection.shared = identities is not None
+        if count > 1 and not replay:
+            compile_apart(environ, selection)
         catalogue = load_catalogue(environ, selection, replay=bool(replay))
         bounds = read_limits(environ, catalogue.tool_names, shared=identities is not None)
     except (SettingsError, VariableError) as error:
@@ -139,6 +141,29 @@ def count_workers(text: str) -> int:
             raise SettingsError("this system cannot fork, so there is one worker; leave their number out")
         count = 1
     return count
+
+
+def compile_apart(environ: Mapping[str, str], selection: Selection) -> None:
+    """Compile what no image is kept of in a process of its own, so that the parent of workers holds none of it.
+
+    What a parent has used is never given back, and all of its workers begin with it. A SystemExit where specs have
+    errors, which that process has shown; whatever else is wrong the parent finds itself.
+    """
+    if load_image(environ, selection) is not None:
+        return
+    process = os.fork()
+    if process == 0:
+        code = 0
+        try:
+            load_catalogue(environ, selection)
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        finally:
+            sys.stderr.flush()
+            os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    if code > 0:
+        raise SystemExit(code)
 
 
 def _say_workers(count: int) -> str:
