@@ -80,6 +80,8 @@ def _things(heads: Heads, unset: Mapping[str, Sequence[str]]) -> dict[str, list[
 
 
 def doctor(options: Namespace) -> int:
+    if options.http is not None:
+        return _doctor_http(options)
     import asyncio
     from pathlib import Path
 
@@ -99,6 +101,15 @@ def doctor(options: Namespace) -> int:
         as_json=options.json,
         code=code,
     )
+
+
+def _doctor_http(options: Namespace) -> int:
+    if options.reach:
+        raise CommandError("--reach is about providers of this machine, and --http about a server; ask for one of them")
+    from .http_doctor import examine_server
+
+    found = examine_server(options.http, os.environ)
+    return answer(found.to_json, found.lines, as_json=options.json, code=found.code)
 
 
 def docs(options: Namespace) -> int:
