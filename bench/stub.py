@@ -1,4 +1,7 @@
-"""A loopback engine, a process of its own, that answers every request at once with the same page of SearXNG's JSON."""
+"""A loopback engine, a process of its own, that answers every request with the same page of SearXNG's JSON.
+
+It answers at once, or after so many seconds as its argument says.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +35,8 @@ LAST = b"/pages/4?from=stub"
 
 
 class Upstream(asyncio.Protocol):
+    delay = 0.0
+
     def connection_made(self, transport: Any) -> None:
         self.transport = transport
         self.received = b""
@@ -40,13 +45,17 @@ class Upstream(asyncio.Protocol):
         self.received += data
         while b"\r\n\r\n" in self.received:
             self.received = self.received.partition(b"\r\n\r\n")[2]
-            self.transport.write(REPLY)
+            if self.delay:
+                asyncio.get_running_loop().call_later(self.delay, self.transport.write, REPLY)
+            else:
+                self.transport.write(REPLY)
 
 
 @contextmanager
-def running() -> Iterator[str]:
-    """The address of a stub that runs as long as the context."""
-    process = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+def running(delay: float = 0.0) -> Iterator[str]:
+    """The address of a stub that runs as long as the context, and answers after so many seconds."""
+    command = [sys.executable, __file__, str(delay)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         assert process.stdout is not None
         yield f"http://127.0.0.1:{int(process.stdout.readline())}"
@@ -62,4 +71,5 @@ async def _serve() -> None:
 
 
 if __name__ == "__main__":
+    Upstream.delay = float(sys.argv[1]) if len(sys.argv) > 1 else 0.0
     asyncio.run(_serve())
