@@ -73,9 +73,13 @@ def offered(name: str) -> dict[str, list[str]]:
 
 
 def check_order(name: str, found: Explanation) -> None:
-    """Within an operation, providers are asked in the order of its capability."""
-    capabilities: Mapping[str, Any] = shipped()[0].capabilities
-    for operation in offered(name):
+    """Within an operation, providers are asked in the order of its capability, but for those that know more filters."""
+    model, arguments = shipped()
+    capabilities: Mapping[str, Any] = model.capabilities
+    hints = model.tools[name].hints
+    is_filtered = hints is not None and any(one in arguments[name] for one in hints.filters)
+    ranked = {one.operation for one in model.tools[name].plan if one.able_first and is_filtered}
+    for operation in set(offered(name)) - ranked:
         order = capabilities[operation].order
         asked = [one.provider for one in found.asked if one.operation == operation and one.provider in order]
         ranks = [order.index(provider) for provider in dict.fromkeys(asked)]

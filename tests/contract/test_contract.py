@@ -75,7 +75,7 @@ OUTPUTS: dict[str, tuple[str, set[str], set[str], set[str], set[str]]] = {
     "web_search": (
         "results",
         {"urls", "query", "resultCount", "results", "trust"},
-        {"hints", "requestedNumResults", "notApplied"},
+        {"hints", "requestedNumResults", "notApplied", "removed"},
         {"title", "url", "snippet", "displayLink"},
         {"sourceReputation", "claimSignal", "publishedAt", "engagement", "extraSnippets"},
     ),

@@ -41,7 +41,9 @@ class Web:
             page: Any = {"items": [{"title": "G", "link": "https://a.example/g"}, {"link": "https://a.example/h"}]}
             return Response(self.google, {}, json.dumps(page).encode(), request.url)
         self.asked.append(("brave", query))
-        page = {"web": {"results": [{"title": "B", "url": "https://a.example/b"}, {"url": "https://a.example/c"}]}}
+        host = "c" if "goggles" in query else "a"
+        found = [{"title": "B", "url": f"https://{host}.example/b"}, {"url": f"https://{host}.example/c"}]
+        page = {"web": {"results": found}}
         return Response(200, {}, json.dumps(page).encode(), request.url)
 
     async def aclose(self) -> None:

@@ -85,7 +85,9 @@ async def test_a_repeated_call_is_answered_from_the_cache_and_says_how_old_it_is
     assert len(stub.sent) == 1
     assert second.body == first.body
     assert "cached" not in first.meta
-    assert second.meta == {"cached": True, "ageSeconds": 60, "maxAgeSeconds": 1800, "freshness": "fresh"}
+    freshness = {name: value for name, value in second.meta.items() if name != "routing"}
+    assert freshness == {"cached": True, "ageSeconds": 60, "maxAgeSeconds": 1800, "freshness": "fresh"}
+    assert second.meta["routing"]["cache_hit"]
     assert executor.tool_counts["demo_find"].hits == 1
 
 
@@ -574,6 +576,10 @@ async def test_a_fallback_is_reported_with_its_reason(tmp_path: Path) -> None:
         "providers_attempted": ["demo", "spare"],
         "fallback": True,
         "fallback_reason": "primary_unavailable",
+        "attempts": [
+            {"provider": "demo", "result": "upstream_unavailable"},
+            {"provider": "spare", "result": "rows"},
+        ],
         "cache_hit": False,
     }
 

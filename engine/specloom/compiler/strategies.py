@@ -316,6 +316,7 @@ def _strategy(node: Map, scope: Scope, around: Symbols, tracker: DependencyTrack
         overrides=overrides,
         again=again,
         first_decides=to_plain(inner.get("first_decides")) is True,
+        able_first=to_plain(inner.get("able_first")) is True,
         outcomes=outcomes,
     )
 

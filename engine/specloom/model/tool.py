@@ -83,6 +83,8 @@ class Strategy:
     outcomes: Mapping[str, str] = field(default_factory=dict)
     first_decides: bool = False
     """Where the first provider fails and nobody after it finds anything, its fault is told."""
+    able_first: bool = False
+    """Who takes every filter that the caller set is asked before who does not."""
     parts: tuple[Part, ...] = ()
     rows: tuple[str, ...] = ()
     """For `collect`: the parts whose rows go on, one part after the other."""

@@ -116,6 +116,20 @@ def say_parts(provider: str, answer: Answer, model: Model) -> list[str]:
     return sentences
 
 
+def say_filtered(provider: str, count: int, model: Model) -> str:
+    """The sentence for a provider that had rows, of which none is what was asked for."""
+    what = "The one row" if count == 1 else f"None of the {count:,} rows"
+    fits = "does not fit" if count == 1 else "fits"
+    return f"{what} of {_title(provider, model)} {fits} the filters."
+
+
+def say_not_asked(providers: Sequence[str], model: Model) -> str:
+    """The sentence for those who were not asked, because nothing that they have can fit these arguments."""
+    titles = [_title(one, model) for one in providers]
+    are, they = ("was", "it") if len(titles) == 1 else ("were", "they")
+    return f"{_list(titles)} {are} not asked: these arguments ask for what {they} cannot have."
+
+
 def say_wider(found: int, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     """The sentence for rows of a second try: how few there were at first, and what was asked for instead."""
     changes = [f"with {name} {_quote(value)}" for name, value in after.items() if value != before.get(name)]

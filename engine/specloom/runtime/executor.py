@@ -58,14 +58,14 @@ def say_freshness(cached: bool, age: int, ttl: float, label: str) -> dict[str, A
 
 
 def say_routing(outcome: ProviderOutcome) -> dict[str, Any]:
-    """Who answered, who was asked before, and why; no address and no upstream text."""
-    tried = list(dict.fromkeys(outcome.tried))
-    attempted = tried[: tried.index(outcome.served_by) + 1] if outcome.served_by in tried else tried
-    said: dict[str, Any] = {"provider_used": outcome.served_by, "providers_attempted": attempted}
-    if len(attempted) > 1:
-        said["fallback"] = True
-        if outcome.fallback_reason:
-            said["fallback_reason"] = outcome.fallback_reason
+    """Who answered, who was asked in which order, and how each fared; no address and no upstream text."""
+    said: dict[str, Any] = {}
+    if any(one.result == "rows" for one in outcome.attempts):
+        said["provider_used"] = outcome.served_by
+    said["providers_attempted"] = list(dict.fromkeys(outcome.tried))
+    if outcome.fallback_reason and len(outcome.attempts) > 1:
+        said |= {"fallback": True, "fallback_reason": outcome.fallback_reason}
+    said["attempts"] = [{"provider": one.provider, "result": one.result} for one in outcome.attempts]
     return {**said, "cache_hit": False}
 
 
@@ -467,7 +467,7 @@ class Executor:
         except Exception as raised:
             fault = _to_fault(raised)
             error = KINDS[fault.kind].wire
-            routing = say_attempts(fault) if self.routes.routed and fault.tried else None
+            routing = say_attempts(fault) if fault.tried else None
             if fault is raised or tool.envelope:
                 self._count(name, owner, time.perf_counter() - began, self.clock(), fault)
                 self.failures.add(Failed(self.clock(), owner, name, error, fault.provider, fault.message))
@@ -567,7 +567,7 @@ class Executor:
         now = self.clock()
         meta: dict[str, Any] = say_freshness(True, int(entry.age(now)), entry.ttl, entry.freshness(now))
         spent = time.perf_counter() - began
-        if self.routes.routed and "provider" not in arguments.explicit:
+        if tool.capabilities and "provider" not in arguments.explicit:
             meta["routing"] = {"cache_hit": True, "latency_ms": round(spent * 1000)}
         self._count(tool.name, owner, spent, now, hits=1)
         body = entry.value.decode()
@@ -613,7 +613,7 @@ class Executor:
         if outcome.notes:
             meta["incomplete"] = list(dict.fromkeys(outcome.notes))
         meta |= outcome.meta
-        if self.routes.routed and not outcome.explicit and outcome.served_by:
+        if outcome.attempts and "provider" not in arguments.explicit:
             meta["routing"] = say_routing(outcome)
         ended: list[Mapping[str, Any]] = [
             {"provider": one.provider, "error": KINDS[one.kind].wire} for one in outcome.failed if one.provider

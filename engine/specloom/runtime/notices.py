@@ -10,7 +10,7 @@ from specloom.language import evaluate, truthy
 from specloom.model import Model, Tool, Value, questions
 
 from .arguments import Arguments
-from .plan import Offer, PlanContext, ProviderOutcome
+from .plan import Offer, PlanContext, PlanRun, ProviderOutcome
 
 
 def resolve(name: str, operation: str, tool: Tool, model: Model, offer: Offer) -> None:
@@ -134,7 +134,10 @@ def make_hints(
     narrowing = [
         name for name in plan.filters if name in filters and name in set_apart and not tool.inputs[name].required
     ]
+    was_asked = bool(outcome.tried) or not outcome.attempts
     reason = "filters_too_restrictive" if narrowing else "no_match"
+    if not was_asked:
+        reason = "not_asked"
     actions: list[dict[str, str]] = []
     for advice in plan.also:
         if truthy(evaluate(advice.when, context)):
@@ -148,13 +151,14 @@ def make_hints(
         for name in narrowing
         if name not in advised
     ]
+    others = [name for name in not_asked(tool, offer, outcome) if all(one.provider != name for one in outcome.attempts)]
+    if others:
+        other = {"action": "try_different_provider", "parameter": "provider", "value": others[0]}
+        # Who was not asked would not be with one filter less, but another one may be.
+        actions.insert(len(actions) if was_asked else 0, other)
     actions = actions[:_MOST_ACTIONS]
-    if len(actions) < _MOST_ACTIONS:
-        others = not_asked(tool, offer, outcome)
-        if others:
-            actions.append({"action": "try_different_provider", "parameter": "provider", "value": others[0]})
     hints: dict[str, Any] = {"reason": reason}
-    if outcome.explicit and outcome.tried:
+    if outcome.tried:
         hints["providersAttempted"] = list(dict.fromkeys(outcome.tried))
     if filters:
         hints["filtersApplied"] = filters
@@ -194,6 +198,13 @@ def find_unheld(
         if reached and not reached & taken:
             found.append(name)
     return found
+
+
+def reached_by(name: str, operation: str, overrides: tuple[tuple[str, Value], ...], run: PlanRun) -> set[str]:
+    """The arguments of a capability that an input of the tool reaches, by its name or through `with`."""
+    if name in run.model.capabilities[operation].arguments and name not in dict(overrides):
+        return {name}
+    return _reached(name, run.tool, overrides, run.context)
 
 
 def _reached(name: str, tool: Tool, overrides: Collection[tuple[str, Value]], context: PlanContext) -> set[str]:

@@ -82,6 +82,18 @@ class Offer:
     """Per capability those who were put into its route and are not configured."""
 
 
+NOT_ASKED = "not_asked"
+
+
+@dataclass(slots=True)
+class ProviderAttempt:
+    """A provider that a plan came to for its rows, and how it fared."""
+
+    provider: str
+    result: str
+    """`rows`, `empty`, `filtered` (no row passed the filters of the tool), `not_asked`, or the kind of a fault."""
+
+
 Life = tuple[float, float]
 """When a part of an answer was made and when it ends, in seconds since the epoch."""
 
@@ -96,6 +108,15 @@ class ProviderOutcome:
     operation: str = ""
     """The operation of the provider that answered."""
     tried: list[str] = field(default_factory=list)
+    """Who was asked for the rows of the answer, or would have been and failed."""
+    attempts: list[ProviderAttempt] = field(default_factory=list)
+    """How each fared whom the plan came to, in that order."""
+    is_filtered: bool = False
+    """The rows have passed the stages of the tool up to its last filter."""
+    dropped: dict[str, int] | None = None
+    """What each filter took out of the first rows of which none passed; None where there were no such rows."""
+    unserved: tuple[list[str], list[Shortfall]] = field(default_factory=lambda: ([], []))
+    """The notes and the shortfalls of those rows."""
     failed: list[Fault] = field(default_factory=list)
     """How those failed of whom it was asked in vain, in that order."""
     fallback_reason: str = ""
@@ -118,6 +139,13 @@ class ProviderOutcome:
     """Something is left out that may be there again soon."""
     lives: list[Life] = field(default_factory=list)
     """Of each part that came from the cache, when it was made and when it ends, in seconds since the epoch."""
+
+    def note(self, ask: Ask, got: Answer | Fault) -> None:
+        """Note how somebody fared who was asked; who had nothing to ask for was not."""
+        result = got.kind if isinstance(got, Fault) else "rows" if got.rows else "empty" if got.asked else NOT_ASKED
+        self.attempts.append(ProviderAttempt(ask.provider, result))
+        if result != NOT_ASKED:
+            self.tried.append(ask.provider)
 
     def take_in(self, run: Run) -> None:
         """Take in what a procedure had to say to the reader."""

@@ -11,11 +11,27 @@ from specloom.model import HINTS, Access, Again, AnswerKey, Model, Pair, Part, R
 from specloom.plugins import HOOKS, NOT_MEMBER, PROCEDURES, REASONS, Collection, Context, Item, find_refusal, is_member
 
 from .arguments import Arguments
-from .degradation import note_degradation, say_parts, say_wider, tell_failures
+from .degradation import note_degradation, say_not_asked, say_parts, say_wider, tell_failures
+from .filters import FILTERED, judge, note_filtered, rank_by_filters, rest_of, tell_filtered
 from .notices import LEFT_OUT, find_unheld, make_hints, none_configured, point_to_others, resolve
-from .plan import Ask, AskAll, Offer, PlanRun, ProviderOutcome, Pursuit, Run, Shortfall, plan_context
+from .plan import (
+    NOT_ASKED,
+    Ask,
+    AskAll,
+    Offer,
+    PlanRun,
+    ProviderAttempt,
+    ProviderOutcome,
+    Pursuit,
+    Run,
+    Shortfall,
+    plan_context,
+)
 from .response import interleave, map_row
 from .stages import able_providers, name_providers, run_stages
+
+UNAVAILABLE, NO_RESULTS = "primary_unavailable", "no_results"
+"""Why somebody else was asked; the words of `_meta.routing`."""
 
 
 def pursue(
@@ -32,6 +48,9 @@ def pursue(
     outcome = ProviderOutcome()
     run = PlanRun(tool, model, offer, context, outcome)
     rows = yield from _strategies(run)
+    rest = rest_of(tool.after) if outcome.is_filtered else tool.after
+    if not rows:
+        tell_filtered(run)
     _note_passed_over(outcome, rows)
     context.served_by = outcome.served_by or None
     context.served_operation = outcome.operation or None
@@ -39,7 +58,7 @@ def pursue(
     outcome.meta.pop(LEFT_OUT, None)
     context.failures = tell_failures(outcome, model)
     context.meta = outcome.meta
-    context.rows = outcome.rows = yield from run_stages(tool.after, rows, run)
+    context.rows = outcome.rows = yield from run_stages(rest, rows, run)
     outcome.answer = answer_of(tool.answer, tool.whole, context)
     searched = any(questions(tool.plan))
     if tool.hints is not None and not outcome.rows and (searched or not context.result):
@@ -100,6 +119,8 @@ def _strategies(run: PlanRun) -> Generator[Ask | AskAll | Run, Any, list[Row]]:
         rows, goes_on = yield from ask(strategy, run)
         if rows is None:
             continue
+        if rows and not outcome.is_filtered and goes_on:
+            rows = yield from judge(run, rows)
         if rows or not goes_on:
             return rows
         empty_from, of = (empty_from, of) if empty_from else (outcome.served_by, outcome.operation)
@@ -127,46 +148,64 @@ def _in_turn(strategy: Strategy, run: PlanRun) -> Ran:
     context, outcome = run.context, run.outcome
     empty_rule = strategy.outcomes.get("empty", "stop")
     empty_from = silent = ""
+    empty_meta: dict[str, Any] = {}
+    filtered: dict[str, int] = {}
     first_failure: Fault | None = None
     names = name_providers(strategy.providers, context)
+    if strategy.able_first:
+        names = rank_by_filters(names, strategy, run)
     for name in names:
         resolve(name, strategy.operation, run.tool, run.model, run.offer)
         if strategy.kind == "call":
             outcome.explicit = True
         arguments = _arguments(run, name, strategy.operation, strategy.overrides, context)
-        outcome.tried.append(name)
         try:
             answer: Answer = yield Ask(name, strategy.operation, arguments)
         except Fault as fault:
+            outcome.tried.append(name)
+            outcome.attempts.append(ProviderAttempt(name, fault.kind))
             outcome.failed.append(fault)
             outcome.passed_over.append(fault)
             if strategy.first_decides and name == names[0]:
                 first_failure = fault
-            outcome.fallback_reason = "circuit_open" if fault.kind == "circuit_open" else "primary_unavailable"
+            outcome.fallback_reason = fault.kind if fault.kind == "circuit_open" else UNAVAILABLE
             if _rule(strategy.outcomes, fault) == "stop":
                 break
             continue
         rows = answer.rows
-        if strategy.again is not None and truthy(evaluate(strategy.again.when, Layer(context, rows=rows))):
+        if not answer.asked:
+            outcome.attempts.append(ProviderAttempt(name, NOT_ASKED))
+            silent = silent or name
+            continue
+        # Filler words are of the question, so one index that finds no more without them speaks for the others.
+        is_first = not any(one.result != NOT_ASKED for one in outcome.attempts)
+        outcome.tried.append(name)
+        if is_first and strategy.again is not None and truthy(evaluate(strategy.again.when, Layer(context, rows=rows))):
             rows = yield from _try_again(strategy, strategy.again, run, name, rows)
         outcome.served_by, outcome.operation = name, strategy.operation
         outcome.meta = dict(answer.meta)
-        outcome.notices += say_parts(name, answer, run.model)
-        if rows:
+        before = len(rows)
+        if rows and empty_rule == "next":
+            rows = yield from judge(run, rows)
+        result = "rows" if rows else FILTERED if before else "empty"
+        outcome.attempts.append(ProviderAttempt(name, result))
+        if rows or (empty_rule == "stop" and first_failure is None):
+            note_filtered(run, filtered if rows else {})
+            outcome.notices += say_parts(name, answer, run.model)
             return rows, False
-        if not answer.asked:
-            silent = silent or name
-            continue
-        if empty_rule == "stop" and first_failure is None:
-            return [], False
-        empty_from = empty_from or name
-    if not outcome.failed:
+        outcome.fallback_reason = "filtered_out" if before else NO_RESULTS
+        if before:
+            filtered[name] = before
+        if not empty_from:
+            empty_from, empty_meta = name, outcome.meta
+    if not outcome.failed and not empty_from and silent:
         # Who had nothing to ask for is no answer beside others that failed.
-        empty_from = empty_from or silent
+        outcome.notices.append(say_not_asked(names, run.model))
+        empty_from = silent
     if empty_from and first_failure is not None:
         raise first_failure
     if empty_from:
-        outcome.served_by = empty_from
+        outcome.served_by, outcome.operation, outcome.meta = empty_from, strategy.operation, empty_meta
         return [], empty_rule == "next"
     return None, True
 
@@ -197,8 +236,9 @@ def _gather(strategy: Strategy, run: PlanRun) -> Ran:
         resolve(name, strategy.operation, run.tool, run.model, run.offer)
         arguments = _arguments(run, name, strategy.operation, strategy.overrides, run.context)
         asks.append(Ask(name, strategy.operation, arguments))
-        outcome.tried.append(name)
     got: list[Answer | Fault] = (yield AskAll(tuple(asks))) if asks else []
+    for ask, one in zip(asks, got, strict=True):
+        outcome.note(ask, one)
     answers = [(ask.provider, one) for ask, one in zip(asks, got, strict=True) if isinstance(one, Answer)]
     faults = [one for one in got if isinstance(one, Fault)]
     if faults and not any(one.asked or one.rows for _, one in answers):
@@ -310,9 +350,13 @@ def _ask_side_by_side(parts: list[Part], run: PlanRun) -> Generator[Ask | AskAll
             name, part = one.names[0], one.part
             arguments = _arguments(run, name, part.operation, part.overrides, run.context)
             asks.append(Ask(name, part.operation, arguments))
-        run.outcome.tried += [ask.provider for ask in asks]
         got: list[Answer | Fault] = yield AskAll(tuple(asks))
+        for ask, answer in zip(asks, got, strict=True):
+            run.outcome.note(ask, answer)
         going = [one for one, answer in zip(going, got, strict=True) if not _is_done(one, answer)]
+        if going:
+            failed = any(isinstance(answer, Fault) for answer in got)
+            run.outcome.fallback_reason = UNAVAILABLE if failed else NO_RESULTS
     for one in asked:
         if one.fault is not None and one.part.required:
             raise one.fault

@@ -142,6 +142,24 @@ def _host(url: str) -> str | None:
     return host or None
 
 
+@function("nullable string", "nullable array", result=BOOLEAN)
+def _within(url: str | None, sites: list[Any] | None) -> bool:
+    """Whether the address is on one of the sites, hosts or `host/path`, or below it; true where no site is named."""
+    if not sites:
+        return True
+    found = _host(url) if url is not None else None
+    if found is None:
+        return False
+    path = f"{urlsplit(str(url).strip()).path}/"
+    for site in sites:
+        host, _, below = str(site).strip().lower().removeprefix("www.").partition("/")
+        if (found == host or found.endswith(f".{host}")) and path.lower().startswith(
+            f"/{below.strip('/')}/".replace("//", "/")
+        ):
+            return True
+    return False
+
+
 @function("nullable string", "string", result=null_or(ListOf(TEXT)))
 def _split(text: str | None, separator: str) -> list[str] | None:
     """The parts of the text between separators; null gives null."""

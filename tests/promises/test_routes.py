@@ -1,0 +1,207 @@
+"""What a client is told of a search over several providers is what happened, and the route is the right one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.stubbed import Product, Upstreams, articles, works
+
+KEYS = {
+    "GOOGLE_CUSTOM_SEARCH_API_KEY": "made-up-1",
+    "GOOGLE_CUSTOM_SEARCH_ID": "made-up-2",
+    "BRAVE_API_KEY": "made-up-3",
+    "SERPER_API_KEY": "made-up-4",
+    "SEARCHAPI_API_KEY": "made-up-5",
+    "TAVILY_API_KEY": "made-up-6",
+    "EXA_API_KEY": "made-up-7",
+    "SEARXNG_URL": "https://searx.example.org",
+}
+"""Every engine of the web."""
+NOTHING = {
+    "googleapis": {"searchInformation": {"totalResults": "0"}},
+    "brave.com": {"web": {"results": []}, "results": []},
+    "serper.dev": {"organic": [], "news": [], "images": []},
+    "searchapi.io": {"organic_results": [], "images": []},
+    "tavily.com": {"results": []},
+    "exa.ai": {"results": []},
+    "searx.example.org": {"results": []},
+    "duckduckgo": '<html><body><div class="results"><div class="no-results">No results.</div></div></body></html>',
+}
+"""Every engine of the web, none of which finds anything."""
+
+
+def routing_of(result: dict[str, Any]) -> dict[str, Any]:
+    """What `_meta` says of the route."""
+    told: dict[str, Any] = result["_meta"]["routing"]
+    return told
+
+
+# --- Empty is judged after the filters, and who can hold to a filter goes first (D0) ---------------------------------
+
+
+@pytest.mark.parametrize("wanted", ["open_access", "pdf_only"])
+async def test_rows_that_no_filter_lets_through_are_no_answer(wanted: str) -> None:
+    upstreams = Upstreams({"api.crossref.org/works": works("A", "B", "C"), "europepmc": articles("D", "E")})
+
+    answer = await Product(upstreams).answer("academic_search", query="otters", **{wanted: True})
+
+    assert [one["title"] for one in answer["papers"]] == ["D", "E"]
+    assert "removed" not in answer
+
+
+async def test_who_knows_the_filter_is_asked_before_who_does_not() -> None:
+    upstreams = Upstreams(
+        {"api.crossref.org": works("A"), "semanticscholar": {"total": 0, "data": []}, "europepmc": articles("D")}
+    )
+
+    result = await Product(upstreams).call("academic_search", query="otters", open_access=True)
+
+    assert "crossref" not in routing_of(result)["providers_attempted"]
+    assert routing_of(result)["provider_used"] == "europepmc"
+
+
+async def test_what_the_filters_took_out_is_told_where_nobody_has_anything_else() -> None:
+    upstreams = Upstreams({"api.crossref.org/works": works("A", "B", "C")})
+
+    answer = await Product(upstreams).answer("academic_search", query="otters", provider="crossref", pdf_only=True)
+
+    assert answer["removed"]["withoutPdf"] == 3
+    assert answer["hints"]["providersAttempted"] == ["crossref"]
+
+
+# --- Nobody is told as asked who was not (D4) ------------------------------------------------------------------------
+
+
+async def test_who_was_not_asked_by_name_is_not_told_as_asked() -> None:
+    upstreams = Upstreams()
+
+    answer = await Product(upstreams).answer("academic_search", query="otters", source="arxiv", provider="crossref")
+
+    assert upstreams.asked == []
+    assert answer["hints"]["reason"] == "not_asked"
+    assert "providersAttempted" not in answer["hints"]
+    assert answer["hints"]["suggestedActions"][0]["action"] == "try_different_provider"
+    assert answer["notices"] == ["Crossref was not asked: these arguments ask for what it cannot have."]
+
+
+async def test_who_was_passed_over_in_a_route_is_not_told_as_asked() -> None:
+    atom = (
+        '<feed xmlns="http://www.w3.org/2005/Atom"><entry><id>http://arxiv.org/abs/2401.00001v1</id>'
+        "<title>Otters</title><published>2024-01-01T00:00:00Z</published></entry></feed>"
+    )
+    upstreams = Upstreams({"export.arxiv.org": atom})
+
+    result = await Product(upstreams).call("academic_search", query="otters", source="arxiv")
+
+    told = routing_of(result)
+    assert told["provider_used"] == "arxiv"
+    assert told["providers_attempted"] == list(dict.fromkeys(one for one in upstreams.providers() if one == "arxiv"))
+    assert {"provider": "crossref", "result": "not_asked"} in told["attempts"]
+
+
+# --- One rule for `_meta.routing` (D9) -------------------------------------------------------------------------------
+
+
+async def test_where_everybody_was_empty_everybody_is_named_and_nobody_as_the_one_that_answered() -> None:
+    upstreams = Upstreams(NOTHING)
+
+    result = await Product(upstreams, {**KEYS, "SPECLOOM_MAX_PAID_CALLS_PER_QUESTION": "0"}).call(
+        "news_search", query="otters"
+    )
+
+    told = routing_of(result)
+    assert told["providers_attempted"] == list(dict.fromkeys(upstreams.providers()))
+    assert len(told["providers_attempted"]) >= 7
+    assert "provider_used" not in told
+    assert {one["result"] for one in told["attempts"]} == {"empty"}
+    assert (told["fallback"], told["fallback_reason"]) == (True, "no_results")
+    assert result["structuredContent"]["hints"]["providersAttempted"] == told["providers_attempted"]
+
+
+async def test_parts_that_are_asked_side_by_side_are_no_fallback() -> None:
+    upstreams = Upstreams({"crt.sh": [], "googleapis": NOTHING["googleapis"]}, otherwise={})
+
+    result = await Product(upstreams, {name: KEYS[name] for name in list(KEYS)[:2]}).call(
+        "company_recon", target="example.org"
+    )
+
+    assert "fallback" not in routing_of(result)
+
+
+async def test_an_empty_first_answer_is_the_reason_that_is_told() -> None:
+    found = {"web": {"results": [{"title": "A", "url": "https://a.example/"}]}}
+    upstreams = Upstreams({**NOTHING, "brave.com": found})
+
+    result = await Product(upstreams, KEYS).call("web_search", query="otters")
+
+    assert routing_of(result)["provider_used"] == "brave"
+    assert routing_of(result)["fallback_reason"] == "no_results"
+
+
+async def test_who_names_the_provider_is_told_of_no_route() -> None:
+    upstreams = Upstreams({"brave.com": {"web": {"results": [{"title": "A", "url": "https://a.example/"}]}}})
+
+    result = await Product(upstreams, KEYS).call("web_search", query="otters", provider="brave")
+
+    assert "routing" not in result["_meta"]
+
+
+async def test_a_search_of_one_provider_tells_its_route_as_well() -> None:
+    upstreams = Upstreams({"clinicaltrials.gov": {"studies": [], "totalCount": 0}})
+
+    result = await Product(upstreams).call("clinical_search", query="otters")
+
+    assert routing_of(result)["providers_attempted"] == ["clinicaltrials"]
+
+
+# --- A site and a lens are promises (D10), and a language may have a region (D13) ------------------------------------
+
+
+def pages(*addresses: str) -> dict[str, Any]:
+    """What Brave answers to a search."""
+    return {"web": {"results": [{"title": one, "url": one} for one in addresses]}}
+
+
+@pytest.mark.parametrize(
+    "within", [{"site": "example.org"}, {"sites": ["example.org", "b.test/otters"]}, {"lens": "academic"}]
+)
+async def test_rows_outside_the_sites_are_removed_and_counted(within: dict[str, Any]) -> None:
+    found = pages(
+        "https://www.example.org/a", "https://arxiv.org/abs/1", "https://evil-example.org/", "https://b.test/ot"
+    )
+    upstreams = Upstreams({"brave.com": found})
+
+    answer = await Product(upstreams, {"BRAVE_API_KEY": "k"}).answer("web_search", query="otters", **within)
+
+    assert answer["urls"] == (["https://arxiv.org/abs/1"] if "lens" in within else ["https://www.example.org/a"])
+    assert answer["removed"] == {"otherSites": 3}
+
+
+async def test_where_an_engine_ignores_the_site_the_next_one_is_asked() -> None:
+    upstreams = Upstreams(
+        {
+            **NOTHING,
+            "brave.com": pages("https://go.dev/"),
+            "serper.dev": {"organic": [{"link": "https://example.org/a"}]},
+        }
+    )
+
+    result = await Product(upstreams, KEYS).call("web_search", query="otters", site="example.org")
+
+    assert result["structuredContent"]["urls"] == ["https://example.org/a"]
+    assert {"provider": "brave", "result": "filtered"} in routing_of(result)["attempts"]
+
+
+@pytest.mark.parametrize(
+    ("tag", "sent"), [("pt-BR", "pt-br"), ("EN", "en"), ("zh-TW", "zh-hant"), ("zh-Hans", "zh-hans"), ("pt", "pt-pt")]
+)
+async def test_a_language_is_sent_as_the_longest_tag_that_the_engine_has(tag: str, sent: str) -> None:
+    upstreams = Upstreams({"brave.com": pages("https://a.example/")})
+
+    await Product(upstreams, {"BRAVE_API_KEY": "k"}).call("web_search", query="otters", language=tag)
+
+    query = dict(upstreams.asked[0].query)
+    assert query["search_lang"] == sent
+    assert "country" not in query
