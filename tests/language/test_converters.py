@@ -56,9 +56,9 @@ def test_every_converter_is_documented_by_a_sentence_and_two_examples() -> None:
 
 def test_the_promised_converters_are_there() -> None:
     promised = (
-        "trim lower upper collapse strip_tags unescape prefix suffix replace join split first last unique count "
-        "truncate host absolute absolute_http query_param year integer number boolean text timestamp day dimension "
-        "null_if positive"
+        "trim lower upper collapse abstract strip_tags unescape prefix suffix replace join split first last unique "
+        "count truncate host absolute absolute_http query_param year integer number boolean text timestamp day "
+        "dimension null_if positive"
     )
 
     assert set(promised.split()) <= set(CONVERTERS)
@@ -126,6 +126,7 @@ def test_tags_are_stripped_the_way_a_reader_would(html: str, text: str) -> None:
 def test_hostile_markup_costs_linear_work() -> None:
     assert convert("strip_tags", "<script>" * 200_000) is None
     assert convert("strip_tags", "<!--" * 200_000) is None
+    assert convert("abstract", "<p>" * 200_000) is None
     assert convert("strip_tags", "<a" * 200_000) == "<a" * 200_000
     assert convert("unescape", f"&#{'9' * 5000};").startswith("&#9")
 

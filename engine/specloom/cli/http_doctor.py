@@ -57,7 +57,7 @@ class Examination:
     def to_json(self) -> dict[str, Any]:
         """The examination as data."""
         told = [one.to_json() for one in self.findings]
-        return {"url": self.url, "sum": self.sum, "do": self.remedies, "findings": told, "code": self.code}
+        return {"url": self.url, "sum": self.sum, "do": self.remedies, "examined": told, "code": self.code}
 
     def lines(self, paint: Paint, width: int) -> list[str]:
         """The examination as a person reads it: the sum, what to do, and then each finding."""

@@ -223,6 +223,15 @@ def upper(value: str, _: Moment) -> str:
 
 
 @converter("text")
+def abstract(value: str, moment: Moment) -> str | None:
+    """The text of an abstract in HTML or JATS, like `strip_tags`, without the heading "Abstract" before it."""
+    heading = _HEADING.match(value)
+    text = strip_tags(value[heading.end() :] if heading else value, moment)
+    word = None if heading or text is None else _FIRST_WORD.match(text)
+    return text[word.end() :] or None if text is not None and word else text
+
+
+@converter("text")
 def collapse(value: str, _: Moment) -> str | None:
     """The text with every run of white space made one blank, and none at either end."""
     return " ".join(value.split()) or None
@@ -233,6 +242,19 @@ _HIDDEN: Final = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b[^<>]*>.*?(?:</
 _BREAK: Final = re.compile(r"</(?:jats:)?(?:p|title|sec|li|tr|div|h[1-6])\s*>|<br\s*/?>", re.IGNORECASE)
 _TAG: Final = re.compile(r"</?[a-zA-Z][^<>]*>|<[!?][^<>]*>")
 _TWICE: Final = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
+
+
+# A heading is an element, or a word in capitals, before a mark, or before a word that begins a sentence.
+_HEADING: Final = re.compile(
+    r"\s*(?:<(?!/)[^<>]*>\s*)*<(?:jats:)?(title|h[1-6]|b|bold|strong|p)\b[^<>]*>\s*(?:<[^<>/]*>\s*)?(?:abstract|summary)\s*[:.]?\s*"
+    r"(?:</[^<>]*>\s*)?</(?:jats:)?\1\s*>",
+    re.IGNORECASE,
+)
+_FIRST_WORD: Final = re.compile(
+    r"(?:[Aa]bstract|ABSTRACT)(?:\s*(?::|\.(?=\s)|\s[\u2013\u2014-](?=\s))\s*|(?<=ABSTRACT)\s+"
+    r"|\s+(?=(?:Background|Introduction|Objectives?|Purpose|Aims?|Context|Importance|Motivation|Methods"
+    r"|The|This|These|We|In|A|An|It|Our|Here)\b))"
+)
 
 
 @converter("text")

@@ -325,6 +325,7 @@ def page(head: str) -> Sources:
         '<meta name="citation_doi" content="https://doi.org/10.1234/ab.5">',
         '<meta name="DC.Identifier" content="doi:10.1234/ab.5">',
         '<meta name="prism.doi" content="10.1234/ab.5">',
+        '<link rel="canonical" href="https://journal.example/doi/full/10.1234/AB.5">',
         '<script type="application/ld+json">{"@type": "ScholarlyArticle", "@id": "https://doi.org/10.1234/ab.5"}</script>',
         '<script type="application/ld+json">{"@type": "Dataset", "identifier":'
         ' [{"@type": "PropertyValue", "propertyID": "doi", "value": "10.1234/ab.5"}]}</script>',
@@ -332,6 +333,13 @@ def page(head: str) -> Sources:
 )
 def test_the_head_declares_it_in_many_ways(head: str) -> None:
     assert find_declared_doi(page(head)) == "10.1234/ab.5"
+
+
+@pytest.mark.parametrize(
+    "address", ["/doi/10.1234/ab.5", "https://journal.example/search?cites=10.1234/ab.5", "https://journal.example/1"]
+)
+def test_a_canonical_address_without_a_doi_of_its_own_names_none(address: str) -> None:
+    assert find_declared_doi(page(f'<link rel="canonical" href="{address}">')) == ""
 
 
 def test_an_identifier_that_is_no_doi_is_passed_over() -> None:

@@ -250,7 +250,7 @@ _REFERENCES: Final = re.compile(
 
 
 def find_declared_doi(sources: Sources) -> str:
-    """The DOI in the page's own metadata: Highwire, Dublin Core, PRISM, or JSON-LD of a work; "" without one."""
+    """The DOI that a page says of itself in metadata, JSON-LD of a work, or its canonical address; "" without one."""
     values: list[Any] = [value for name in META["doi"] for value in sources.meta.get(name, ())]
     for node in sources.graph.nodes[:20]:
         if not is_of("cited", node):
@@ -264,7 +264,9 @@ def find_declared_doi(sources: Sources) -> str:
         )
         if isinstance(candidate, str) and (doi := to_doi(candidate[:400])):
             return doi
-    return ""
+    # An address has the DOI behind a path of the publisher's; what is asked for in it may be another work.
+    address = sources.canonical[:400].partition("?")[0]
+    return find_doi(address) if "://" in address else ""
 
 
 def find_front_doi(text: str) -> str:
