@@ -376,6 +376,7 @@ UNUSED = [
     "uvicorn",
     "jwt",
     "redis",
+    "opentelemetry",
 ]
 """What a search in JSON, a resource and a completion have no use for, and what only a server over HTTP has."""
 CALLS_PROBE = """\

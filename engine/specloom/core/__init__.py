@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .templates import PageTemplate, fill_template, template_environment, template_renderer, text_filter
     from .text import clean, cut_text, dump_clean, escape, is_clean, parse_json, to_clean
     from .tokens import count_tokens
+    from .tracing import Tracer, find_tracer, span
 
 __getattr__ = exports(
     __name__,
@@ -77,5 +78,6 @@ __getattr__ = exports(
         "templates": "PageTemplate fill_template template_environment template_renderer text_filter",
         "text": "clean cut_text dump_clean escape is_clean parse_json to_clean",
         "tokens": "count_tokens",
+        "tracing": "Tracer find_tracer span",
     },
 )

@@ -40,8 +40,11 @@ from .headers import (
     index,
 )
 from .settings import ENDPOINT, HttpSettings
+from .tracing import enter_trace
 
 if TYPE_CHECKING:
+    from specloom.core import Tracer
+
     from .exchange import Receive, Send
     from .gate import Caller, Gate
     from .guards import ConnectionGuard
@@ -111,6 +114,8 @@ class HttpApp:
         """What counts its connections, once it is served."""
         self.answered: Counter[tuple[str, int]] = Counter()
         """Requests by route and status; 0 for those whose client left."""
+        self.tracer: Tracer | None = None
+        """What makes spans, where an operator traces."""
         self.log: Callable[[HttpRequest, str], None] | None = None
         """What is told of each request that has ended, with its route."""
         self._common: Headers = (
@@ -214,6 +219,14 @@ class HttpApp:
         if "method" in message:
             self.gate.check(caller, message)
         exchange = HttpExchange(self._service, caller, modern=is_modern, version=version)
+        if self.tracer is None:
+            await self._answer(request, exchange, message)
+        else:
+            with enter_trace(self.tracer, request.named, message):
+                await self._answer(request, exchange, message)
+
+    async def _answer(self, request: HttpRequest, exchange: HttpExchange, message: dict[str, Any]) -> None:
+        """Take a message that has passed all checks, and answer it."""
         outcome = exchange.take(message)
         if isinstance(outcome, bytes):
             await request.answer(_find_status(exchange), outcome, (JSON,))

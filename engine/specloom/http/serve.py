@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, cast
 
 import uvicorn
 
-from specloom.core import VariableError, state_folder, to_plain
+from specloom.core import VariableError, find_tracer, state_folder, to_plain
 from specloom.server import load_catalogue, load_image, make_backends, open_run_folder, warn
 from specloom.storage import RUN_FOLDER, local_backplane, local_owner, read_redis_settings
 
@@ -33,6 +33,7 @@ from .operations import Operations
 from .service import HttpService
 from .settings import ENDPOINT, HttpSettings, SettingsError, read_settings
 from .supervisor import Life, Supervisor
+from .tracing import TracedEngine
 
 if TYPE_CHECKING:
     from specloom.core import Backplane
@@ -92,6 +93,7 @@ def serve_http(address: str, selection: Selection, *, workers: str = "", replay:
             limits = HttpLimits(bounds, backplane.counters, workers=count, unasking=find_unasking(served))
         paced = backplane if is_shared and not replay else None
 
+        tracer = find_tracer()
         own = tenants if life is None else read_tenants(environ)
         engines: list[OwnerEngine] = []
 
@@ -100,7 +102,8 @@ def serve_http(address: str, selection: Selection, *, workers: str = "", replay:
             backends = make_backends(environ, served, replay=replay, record=record, shared=shared, backplane=paced)
             engine = operations.engine = OwnerEngine(backends, own, environ, warn)
             engines.append(engine)
-            return engine if limits is None else LimitedEngine(engine, limits)
+            limited = engine if limits is None else LimitedEngine(engine, limits)
+            return limited if tracer is None else TracedEngine(limited, tracer)
 
         folder = Path(state_folder(environ)) / RUN_FOLDER / f"{FOLDER}{os.getppid()}" if life is not None else None
         operations = Operations(admin, ports, environ, warn=warn, folder=folder)
@@ -297,6 +300,7 @@ async def run(
 def _configure(app: HttpApp, settings: HttpSettings) -> uvicorn.Config:
     protocol = make_protocol(settings)
     app.guard = protocol.guard
+    app.tracer = find_tracer()
     return uvicorn.Config(
         app,
         http=protocol,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .request import STEP, secrets_of
     from .resources import ResourceContext, answer_resource, list_rows, parameters_of, read_table
     from .strategies import pursue
+    from .traced_sender import TracedSender
 
 __getattr__ = exports(
     __name__,
@@ -53,5 +54,6 @@ __getattr__ = exports(
         "request": "STEP secrets_of",
         "resources": "ResourceContext answer_resource list_rows parameters_of read_table",
         "strategies": "pursue",
+        "traced_sender": "TracedSender",
     },
 )

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from .served import find_digest, forget_opened, load_heads, load_served, open_tables, version_line
     from .tool_search import CALL_TOOL, FIND_TOOL
+    from .traced_backend import TracedBackend
     from .start import (
         ServeOptions,
         default_selection,
@@ -59,6 +60,7 @@ __getattr__ = exports(
         "catalogue": "CATALOGUES OUTPUT_SCHEMAS Selection load_image make_catalogue",
         "served": "find_digest forget_opened load_heads load_served open_tables version_line",
         "tool_search": "CALL_TOOL FIND_TOOL",
+        "traced_backend": "TracedBackend",
         "start": (
             "ServeOptions default_selection load_catalogue make_backends make_executor make_presenter "
             "open_run_folder read_switch run warn"

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 LISTING = ("SPECLOOM_OUTPUT_SCHEMAS", "SPECLOOM_CATALOGUE")
 """The variables that say how tools are listed."""
+TRACE_PROVIDERS = "SPECLOOM_TRACE_PROVIDERS"
 _LONGEST_DRAIN = 3600.0
 
 MOST_NAMED = 5
@@ -106,7 +107,7 @@ def _serve(
 
         backends = make_backends(environ, catalogue, replay=options.replay, record=options.record)
         owner = local_owner(environ, [])
-        return _count_calls(backends.make(owner), owner, environ)
+        return _trace(_count_calls(backends.make(owner), owner, environ))
 
     if options.host == "sdk":
         from .sdk_host import serve_sdk
@@ -120,6 +121,18 @@ def _serve(
     except ValueError:
         grace = GRACE
     return serve_stdio(catalogue, load_backend, grace=grace, report=_report, warn=warn)
+
+
+def _trace(backend: Backend) -> Backend:
+    """The backend with a span of each call, where an operator traces."""
+    from specloom.core import find_tracer
+
+    tracer = find_tracer()
+    if tracer is None:
+        return backend
+    from .traced_backend import TracedBackend
+
+    return TracedBackend(backend, tracer)
 
 
 def _count_calls(backend: Backend, owner: str, environ: Mapping[str, str]) -> Backend:
@@ -357,6 +370,13 @@ def make_executor(
         sender = Transport(allow_private=allow_private, max_connections=320)
         if record:
             sender = RecordingSender(sender, Path(record))
+    from specloom.core import find_tracer
+
+    tracer = find_tracer()
+    if tracer is not None:
+        from specloom.runtime import TracedSender
+
+        sender = TracedSender(sender, tracer, _list_told(environ, model, problems))
     threshold = read_switch(environ, "CIRCUIT_FAILURE_THRESHOLD", problems)
     reset = read_switch(environ, "CIRCUIT_RESET_TIMEOUT_SECONDS", problems)
     from specloom.storage import Artifacts, AuditTrail, StateStores, local_owner
@@ -397,9 +417,20 @@ def make_executor(
             print(render(one, served.sources), file=sys.stderr)  # noqa: T201 - the way to the person who wrote it
     executor.problems[:0] = problems
     executor.closing.append(memory.aclose)
+    if tracer is not None:
+        executor.closing.append(functools.partial(asyncio.to_thread, tracer.flush))
     if audit is not None:
         executor.closing.append(functools.partial(asyncio.to_thread, audit.close))
     return executor
+
+
+def _list_told(environ: Mapping[str, str], model: Model, problems: list[str]) -> list[str]:
+    """The providers that are told of which trace a request is; a name that is none of theirs is a problem."""
+    named = [part.strip() for part in environ.get(TRACE_PROVIDERS, "").split(",") if part.strip()]
+    strange = [name for name in named if name not in model.providers]
+    if strange:
+        problems.append(f"{TRACE_PROVIDERS} names {', '.join(strange)}, and there is no such provider")
+    return [name for name in named if name in model.providers]
 
 
 def make_presenter(executor: Executor, environ: Mapping[str, str]) -> Presenter:

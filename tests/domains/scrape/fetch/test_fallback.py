@@ -17,6 +17,7 @@ from specloom.domains.scrape.result import Candidate, Fetched
 from specloom.net.connections import resolve_name
 from tests.support.loopback import RESET, Call, Loopback, Reply
 from tests.support.scrape_context import ARTICLE, HTML, OPTIONS, Names, fail, open_desk, read, take_text
+from tests.support.traces import tracing
 
 SHELL = (
     "<html><head><title>App</title></head><body><div id='root'>Loading</div>" + "<script>x</script>" * 200 + "</body>"
@@ -54,6 +55,15 @@ async def test_the_first_request_is_honest_and_prefers_markdown() -> None:
     assert headers["accept"].startswith("text/markdown, text/html;q=0.9")
     assert "specloom/" in headers["user-agent"]
     assert not is_browser(server.last)
+
+
+async def test_each_tier_that_is_tried_is_a_span_that_names_no_page() -> None:
+    with tracing() as spans, Loopback(by_identity((403, HTML, WALL), (200, HTML, ARTICLE))) as server:
+        await read(server.url + "/otters")
+
+    told = [(one.name, (one.attributes or {})["http.response.status_code"]) for one in spans.list()]
+    assert told == [("tier html", 403), ("tier stealth", 200)]
+    assert "otters" not in spans.text()
 
 
 @pytest.mark.parametrize("content_type", ["text/markdown", "text/plain; charset=utf-8"])

@@ -11,7 +11,7 @@ import inspect
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from specloom.core import Fault
+from specloom.core import Fault, span
 
 from ..result import Candidate, Fetched, Mode, Quality, Reading
 from .block_pages import ENOUGH, Verdict, is_app, is_useless_frame, judge, judge_raw, score
@@ -94,7 +94,10 @@ async def _try(attempt: Attempt, tier: Tier) -> Reading | None:
     if attempt.oversize and tier.name == "stealth":
         return None
     try:
-        fetched = await tier.run()
+        with span(f"tier {tier.name}") as made:
+            fetched = await tier.run()
+            if made is not None:
+                made.set_attribute("http.response.status_code", fetched.status)
     except Fault as fault:
         note_fault(attempt, tier, fault)
         return None
