@@ -62,7 +62,7 @@ async def fill(store: StateStore, count: int) -> None:
 
     def write(rows: Any, first: int, last: int) -> None:
         for at in range(first, last):
-            place = rows.place(store.specs["sessions"], join_owner("filler", f"user{at // PER_OWNER}"), "")
+            place = rows.tags.address(store.specs["sessions"], join_owner("filler", f"user{at // PER_OWNER}"), "")
             id_ = f"session-{at}"
             put(
                 rows,

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specloom.core import KEY_FILE, KEY_VARIABLE, dataclass, load_key, seal, unseal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 
 PREVIOUS_VARIABLE = "SPECLOOM_CACHE_KEY_PREVIOUS"
-TAG_KEY_SALT, TAG_KEY_CONTEXT = b"tags", b"specloom state: key of the tags"
+_TAG_KEY_SALT, _TAG_KEY_CONTEXT = b"tags", b"specloom state: key of the tags"
 """What the key of the tags is sealed with, beside the master key."""
 TAG_BYTES = 16
 SALT_BYTES = 16
@@ -45,15 +45,23 @@ def load_master_keys(folder: Path, environ: Mapping[str, str]) -> MasterKeys:
     The environment's key may replace the file's: then the file's is the previous one, unless another is named.
     """
     current = load_key(folder, environ)
-    named = environ.get(PREVIOUS_VARIABLE, "").strip()
-    if named:
-        try:
-            return MasterKeys(current, load_key(folder, {KEY_VARIABLE: named}))
-        except ValueError:
-            raise ValueError(f"{PREVIOUS_VARIABLE} is not a key: give 64 hex digits, or 32 bytes in base64") from None
+    previous = load_previous_key(environ)
+    if previous is not None:
+        return MasterKeys(current, previous)
     if environ.get(KEY_VARIABLE, "").strip() and (folder / KEY_FILE).exists():
         return MasterKeys(current, load_key(folder, {}))
     return MasterKeys(current)
+
+
+def load_previous_key(environ: Mapping[str, str]) -> bytes | None:
+    """The key that the environment names as the previous one, if it does; a ValueError when it is none."""
+    named = environ.get(PREVIOUS_VARIABLE, "").strip()
+    if not named:
+        return None
+    try:
+        return load_key(Path(), {KEY_VARIABLE: named})
+    except ValueError:
+        raise ValueError(f"{PREVIOUS_VARIABLE} is not a key: give 64 hex digits, or 32 bytes in base64") from None
 
 
 def name_key(key: bytes) -> bytes:
@@ -77,6 +85,21 @@ def unseal_value(keys: MasterKeys, salt: bytes, sealed: bytes, context: bytes) -
 def is_current(keys: MasterKeys, sealed: bytes) -> bool:
     """Whether a value is sealed with the current key."""
     return sealed[:_NAME_BYTES] == name_key(keys.current)
+
+
+def wrap_tag_key(keys: MasterKeys, tag_key: bytes) -> bytes:
+    """The key of the tags as a store keeps it: sealed with the current master key."""
+    return seal_value(keys.current, _TAG_KEY_SALT, tag_key, _TAG_KEY_CONTEXT)
+
+
+def unwrap_tag_key(keys: MasterKeys, wrapped: bytes) -> bytes:
+    """The key of the tags; a ValueError when the store has other master keys."""
+    tag_key = unseal_value(keys, _TAG_KEY_SALT, wrapped, _TAG_KEY_CONTEXT)
+    if tag_key is None:
+        raise ValueError(
+            f"the state was sealed with another key: give that one as {PREVIOUS_VARIABLE}, or restore its key file"
+        )
+    return tag_key
 
 
 def make_tag(tag_key: bytes, *parts: str) -> bytes:

@@ -11,35 +11,21 @@ from pathlib import Path
 from typing import Any
 
 from specloom.core import KEY_BYTES, Fault, dataclass, make_database, make_folder
-from specloom.plugins import CollectionSpec, Event, Item, join_owner, split_owner
+from specloom.plugins import Event, Item
 
+from .addresses import Tags, ViewAddress, bind
+from .bounds import check_index, damaged_event, damaged_item, touch_every
 from .keys import (
-    PREVIOUS_VARIABLE,
     SALT_BYTES,
-    TAG_KEY_CONTEXT,
-    TAG_KEY_SALT,
     MasterKeys,
     is_current,
-    make_tag,
-    seal_value,
     unseal_value,
+    unwrap_tag_key,
+    wrap_tag_key,
 )
-
-TOUCH_SHARE, TOUCH_SECONDS = 16, 60.0
-"""A sliding lifetime is written anew once in a sixteenth of it, at most once a minute; it is longer by as much."""
 
 COLUMNS = "i.id, i.name, i.author, i.version, i.created, i.changed, i.used, i.expires, i.last, i.size, i.value, o.salt"
 FROM = "FROM items i JOIN owners o ON o.tag = i.author"
-
-
-@dataclass(frozen=True, slots=True)
-class ViewAddress:
-    """Where the items of one view lie, and who writes them; tags instead of names."""
-
-    spec: CollectionSpec
-    place: bytes
-    author: bytes
-    tenant: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,34 +57,8 @@ class Rows:
     ) -> None:
         self.connection = connection
         self.keys = keys
-        self.tag_key = tag_key
+        self.tags = Tags(tag_key)
         self.clock = clock
-
-    # --- where --------------------------------------------------------------------------------------------------------
-
-    def place(self, spec: CollectionSpec, owner: str, space: str) -> ViewAddress:
-        """Where an owner's view of a collection is."""
-        tenant, user = split_owner(owner)
-        author = self.owner_tag(tenant, user)
-        if spec.scope == "user":
-            return ViewAddress(spec, author, author, self.tenant_tag(tenant))
-        return ViewAddress(spec, make_tag(self.tag_key, "space", space), author, self.tenant_tag(tenant))
-
-    def owner_tag(self, tenant: str, user: str) -> bytes:
-        """What stands for a user of a tenant."""
-        return make_tag(self.tag_key, "owner", join_owner(tenant, user))
-
-    def tenant_tag(self, tenant: str) -> bytes:
-        """What stands for a tenant."""
-        return make_tag(self.tag_key, "tenant", tenant)
-
-    def name_tag(self, place: ViewAddress, key: str) -> bytes:
-        """What stands for the key of an item."""
-        return make_tag(self.tag_key, "name", place.spec.name, place.place.hex(), key)
-
-    def mark_tag(self, place: ViewAddress, field: str, text: str) -> bytes:
-        """What stands for a text in an indexed field."""
-        return make_tag(self.tag_key, "mark", place.spec.name, place.place.hex(), field, text)
 
     def salt(self, place: ViewAddress) -> bytes:
         """The salt of who writes here, made when there is none."""
@@ -115,7 +75,7 @@ class Rows:
         """The row if it is there and alive."""
         columns = self.connection.execute(
             f"SELECT {COLUMNS} {FROM} WHERE i.collection = ? AND i.place = ? AND i.name = ?",
-            (place.spec.name, place.place, self.name_tag(place, key)),
+            (place.spec.name, place.place, self.tags.name(place, key)),
         ).fetchone()
         row = StoredRow(*columns) if columns else None
         return row if row is not None and self._is_alive(row) else None
@@ -129,12 +89,7 @@ class Rows:
         """The item in a row; an `internal` fault when the row was changed outside."""
         plain = unseal_value(self.keys, row.salt, row.value, bind("item", place, row.name, row.author, row.version))
         if plain is None:
-            raise Fault(
-                "internal",
-                f"A record in {place.spec.name} does not open: it was changed outside this program, or its key is "
-                "gone. Delete it and write it anew.",
-                action="inform_user",
-            )
+            raise damaged_item(place.spec)
         key, value = json.loads(plain)
         return Item(key, value, row.version, row.created, row.changed, row.expires, row.last)
 
@@ -148,10 +103,9 @@ class Rows:
             conditions.append(f"AND i.id IN ({','.join('?' * len(among))})")
             values += among
         for field, text in where.items():
-            if field not in place.spec.indexes:
-                raise Fault("internal", f"The collection {place.spec.name} declares no index {field!r}.")
+            check_index(place.spec, field)
             conditions.append("AND i.id IN (SELECT item FROM marks WHERE tag = ?)")
-            values.append(self.mark_tag(place, field, text))
+            values.append(self.tags.mark(place, field, text))
         rows = self.connection.execute(
             f"SELECT {COLUMNS} {FROM} WHERE i.collection = ? AND i.place = ? AND (i.expires IS NULL OR i.expires > ?) "
             f"{' '.join(conditions)} ORDER BY i.id DESC LIMIT ?",
@@ -169,11 +123,7 @@ class Rows:
         for seq, at, sealed in events:
             plain = unseal_value(self.keys, row.salt, sealed, bind("event", place, row.name, row.author, seq))
             if plain is None:
-                raise Fault(
-                    "internal",
-                    f"Entry {seq} of a record in {place.spec.name} does not open: it was changed outside this program.",
-                    action="inform_user",
-                )
+                raise damaged_event(place.spec, seq)
             opened.append(Event(seq, at, json.loads(plain)))
         return opened
 
@@ -194,16 +144,6 @@ class Rows:
 
     def _is_alive(self, row: StoredRow) -> bool:
         return row.expires is None or row.expires > self.clock()
-
-
-def touch_every(spec: CollectionSpec) -> float:
-    """Seconds after which a read is written down anew."""
-    return min((spec.lifetime or 0.0) / TOUCH_SHARE, TOUCH_SECONDS)
-
-
-def bind(kind: str, place: ViewAddress, name: bytes, author: bytes, number: int) -> bytes:
-    """What a sealed value is bound to: it opens nowhere else, so values cannot be swapped between rows."""
-    return f"{kind}\0{place.spec.name}\0".encode() + place.place + name + author + number.to_bytes(8, "big")
 
 
 # --- The file behind the state: how it is opened, what is in it, and what its errors mean to a caller -----------------
@@ -289,25 +229,19 @@ def _take_tag_key(connection: sqlite3.Connection, keys: MasterKeys) -> bytes:
     rows = dict(connection.execute("SELECT name, value FROM meta"))
     if "tags" not in rows:
         tag_key = os.urandom(KEY_BYTES)
-        wrapped = seal_value(keys.current, TAG_KEY_SALT, tag_key, TAG_KEY_CONTEXT)
+        wrapped = wrap_tag_key(keys, tag_key)
         connection.execute("INSERT INTO meta VALUES ('format', ?), ('tags', ?)", (b"%d" % FORMAT, wrapped))
         return tag_key
     tag_key = _open_tag_key(rows, keys)
     if not is_current(keys, rows["tags"]):
-        wrapped = seal_value(keys.current, TAG_KEY_SALT, tag_key, TAG_KEY_CONTEXT)
-        connection.execute("UPDATE meta SET value = ? WHERE name = 'tags'", (wrapped,))
+        connection.execute("UPDATE meta SET value = ? WHERE name = 'tags'", (wrap_tag_key(keys, tag_key),))
     return tag_key
 
 
 def _open_tag_key(rows: Mapping[str, bytes], keys: MasterKeys) -> bytes:
     if int(rows["format"]) > FORMAT:
         raise ValueError("the state was written by a newer version: use that one, or name another folder")
-    tag_key = unseal_value(keys, TAG_KEY_SALT, rows["tags"], TAG_KEY_CONTEXT)
-    if tag_key is None:
-        raise ValueError(
-            f"the state was sealed with another key: give that one as {PREVIOUS_VARIABLE}, or restore its key file"
-        )
-    return tag_key
+    return unwrap_tag_key(keys, rows["tags"])
 
 
 _NOTHING_LOST = "nothing of this was written, and nothing that was written is lost."

@@ -19,8 +19,9 @@ from typing import Any
 
 from specloom.plugins import SearchHit
 
+from .addresses import ViewAddress, bind
 from .keys import unseal_value
-from .rows import Rows, ViewAddress, bind
+from .rows import Rows
 
 # --- A text as the words it is about, each reduced to one form, with how often it has them ----------------------------
 
@@ -141,6 +142,8 @@ class Index:
 
     def __init__(self) -> None:
         self.versions: dict[int, int] = {}
+        self.change = ""
+        """The last change of its place that it has seen, where a store counts them."""
         self._terms: dict[int, dict[str, int]] = {}
         self._lengths: dict[int, int] = {}
         self._postings: dict[str, dict[int, int]] = {}
@@ -163,6 +166,12 @@ class Index:
         self._total += self._lengths[item]
         for term, count in terms.items():
             self._postings.setdefault(term, {})[item] = count
+
+    def begin(self, versions: Mapping[int, int]) -> list[int]:
+        """Forget what is not among these items with their versions; those whose words have to be added."""
+        for item in [one for one in self.versions if one not in versions]:
+            self.remove(item)
+        return [item for item, version in versions.items() if self.versions.get(item) != version]
 
     def remove(self, item: int) -> None:
         """Forget an item."""
@@ -261,22 +270,26 @@ class Indexes:
         with self._lock:
             self._held.clear()
 
-    def _refresh(self, rows: Rows, place: ViewAddress) -> Index:
+    def hold(self, place: ViewAddress) -> Index:
+        """The words of a place as far as they are known; those that were searched longest ago are let go of."""
         key = (place.spec.name, place.place)
-        index = self._held.pop(key, None) or Index()
+        index = self._held.pop(key, None)
+        if index is None:
+            index = Index()
+        self._held[key] = index
+        while len(self._held) > 1 and sum(one.size for one in self._held.values()) > MOST_WORDS:
+            self._held.popitem(last=False)
+        return index
+
+    def _refresh(self, rows: Rows, place: ViewAddress) -> Index:
+        index = self.hold(place)
         current = dict(
             rows.connection.execute(
                 "SELECT id, version FROM items WHERE collection = ? AND place = ?", (place.spec.name, place.place)
             )
         )
-        for id_ in [one for one in index.versions if one not in current]:
-            index.remove(id_)
-        stale = [id_ for id_, version in current.items() if index.versions.get(id_) != version]
-        for id_, version, terms in _open_words(rows, place, stale):
+        for id_, version, terms in _open_words(rows, place, index.begin(current)):
             index.add(id_, version, terms)
-        self._held[key] = index
-        while len(self._held) > 1 and sum(one.size for one in self._held.values()) > MOST_WORDS:
-            self._held.popitem(last=False)
         return index
 
 

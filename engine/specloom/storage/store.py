@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from specloom.core import KEY_BYTES, Fault, parse_duration, replace
+from specloom.core import KEY_BYTES
 from specloom.plugins import (
     CONSENTS,
     NOTHING,
@@ -26,6 +25,7 @@ from specloom.plugins import (
 )
 
 from . import writes
+from .bounds import configure, find_spec
 from .keys import MasterKeys, load_master_keys
 from .rows import Rows, open_database, open_nowhere, prepare
 from .search import Indexes
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from pathlib import Path
 
-    from .rows import ViewAddress
+    from .addresses import ViewAddress
 
 
 T = TypeVar("T")
@@ -101,25 +101,19 @@ class StateStore:
 
     def drawer(self, collection: str, owner: str, *, space: str = "") -> Collection:
         """One owner's view of a collection; of one space, where the collection is shared."""
-        spec = self.specs.get(collection)
-        if spec is None:
-            raise Fault("internal", f"There is no collection {collection!r}; known: {', '.join(self.specs)}.")
-        if (spec.scope == "shared") != bool(space):
-            wanted = "the space it lies in" if spec.scope == "shared" else "no space"
-            raise Fault("internal", f"The collection {collection} is {spec.scope}, so it takes {wanted}.")
-        return _View(self, spec, owner, space)
+        return _View(self, find_spec(self.specs, collection, space), owner, space)
 
     async def export(self, owner: str) -> dict[str, list[dict[str, Any]]]:
         """Everything that an owner wrote: items with their events, by collection."""
         tenant, user = split_owner(owner)
-        return await self.read(lambda rows: writes.export(rows, self.specs, rows.owner_tag(tenant, user)))
+        return await self.read(lambda rows: writes.export(rows, self.specs, rows.tags.owner(tenant, user)))
 
     async def export_tenant(self, tenant: str) -> dict[str, list[dict[str, Any]]]:
         """The same of every user of a tenant; whose each item is, is said only where the item says so itself."""
 
         def read(rows: Rows) -> dict[str, list[dict[str, Any]]]:
             exported: dict[str, list[dict[str, Any]]] = {name: [] for name in self.specs}
-            for user in writes.users_of(rows, rows.tenant_tag(tenant)):
+            for user in writes.users_of(rows, rows.tags.tenant(tenant)):
                 for name, items in writes.export(rows, self.specs, user).items():
                     exported.setdefault(name, []).extend(items)
             return exported
@@ -133,14 +127,14 @@ class StateStore:
         """
         tenant, user = split_owner(owner)
         consents = self.specs.get(CONSENTS.name)
-        deleted = await self.write(lambda rows: writes.erase(rows, [rows.owner_tag(tenant, user)], consents))
+        deleted = await self.write(lambda rows: writes.erase(rows, [rows.tags.owner(tenant, user)], consents))
         return Erased(deleted, await self._compact())
 
     async def erase_tenant(self, tenant: str) -> Erased:
         """Remove what every user of a tenant wrote; refusals stay as they do for one of them."""
         consents = self.specs.get(CONSENTS.name)
         deleted = await self.write(
-            lambda rows: writes.erase(rows, writes.users_of(rows, rows.tenant_tag(tenant)), consents)
+            lambda rows: writes.erase(rows, writes.users_of(rows, rows.tags.tenant(tenant)), consents)
         )
         return Erased(deleted, await self._compact())
 
@@ -159,7 +153,7 @@ class StateStore:
         def work(rows: Rows) -> int:
             owners = None
             if tenant is not None:
-                owners = [rows.owner_tag(tenant, user)] if user else writes.users_of(rows, rows.tenant_tag(tenant))
+                owners = [rows.tags.owner(tenant, user)] if user else writes.users_of(rows, rows.tags.tenant(tenant))
             return writes.erase_collection(rows, collection, owners)
 
         count = await self.write(work)
@@ -228,7 +222,7 @@ class _View:
         self._space = space
 
     def _place(self, rows: Rows) -> ViewAddress:
-        return rows.place(self.spec, self._owner, self._space)
+        return rows.tags.address(self.spec, self._owner, self._space)
 
     async def _write(self, job: Callable[Concatenate[Rows, ViewAddress, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._store.write(lambda rows: job(rows, self._place(rows), *args, **kwargs))
@@ -286,37 +280,3 @@ class _View:
 async def _ended(future: Future[T]) -> T:
     # A call that is given up does not take back what it has asked for.
     return await asyncio.shield(asyncio.wrap_future(future))
-
-
-# --- The bounds of a collection as an operator sets them by environment variables -------------------------------------
-
-
-_PART = re.compile(r"(?<!\d)\d++(?:\.\d++)?(?:ms|s|m|h|d)")
-_LONGEST = 100 * 365 * 86_400.0
-
-
-def configure(spec: CollectionSpec, environ: Mapping[str, str]) -> CollectionSpec:
-    """The collection with what its variables say; a ValueError says what to write instead."""
-    for field, name in spec.variables:
-        text = environ.get(name, "").strip()
-        if text and field == "lifetime":
-            spec = replace(spec, lifetime=_read_lifetime(name, text))
-        elif text:
-            if not text.isdecimal() or not 0 < int(text) < 1_000_000_000:
-                raise ValueError(f"{name} is {text!r}; write a whole number above 0")
-            spec = replace(spec, **{field: int(text)})  # type: ignore[arg-type]
-    return spec
-
-
-def _read_lifetime(name: str, text: str) -> float:
-    """Seconds of a text such as `90m`, `1h30m` or `30d`; a bare number is seconds."""
-    parts = _PART.findall(text)
-    if re.fullmatch(r"\d+(?:\.\d+)?", text):
-        seconds = float(text)
-    elif "".join(parts) == text:
-        seconds = sum(map(parse_duration, parts))
-    else:
-        seconds = 0.0
-    if not 0 < seconds <= _LONGEST:
-        raise ValueError(f"{name} is {text!r}; write a duration such as 4h, 90m or 30d")
-    return seconds

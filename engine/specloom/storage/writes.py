@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from specloom.core import Fault
-from specloom.plugins import Change, CollectionSpec, Item, Json, WriteConflict
+from specloom.plugins import Change, CollectionSpec, Item, Json
 
+from .addresses import ViewAddress, bind
+from .bounds import (
+    TOUCH_SECONDS,
+    check_author,
+    check_size,
+    check_stream,
+    check_version,
+    encode,
+    missing_item,
+    too_many_bytes,
+    too_many_items,
+    total_lifetime,
+)
 from .consent import to_refusals
 from .keys import is_current, name_key, seal_value, unseal_value
-from .rows import COLUMNS, FROM, TOUCH_SECONDS, Rows, StoredRow, ViewAddress, bind, touch_every
+from .rows import COLUMNS, FROM, Rows, StoredRow
 from .search import count_terms, read_texts
 
 
 def put(rows: Rows, place: ViewAddress, key: str, value: Json, expect: int | None) -> Item:
     """Write a value; see Drawer.put."""
     row = rows.find(place, key)
-    there = row.version if row else 0
-    if expect is not None and expect != there:
-        raise WriteConflict(f"The record is at version {there} and not {expect}: read it again before writing.")
+    check_version(row.version if row else 0, expect)
     return _write(rows, place, key, value, row)
 
 
@@ -46,16 +55,13 @@ def append(
     """Append an event; see Drawer.append."""
     stored = rows.get(place, key)
     if stored is None:
-        raise Fault("not_found", f"There is no such record in {place.spec.name}, or it has expired.")
+        raise missing_item(place.spec)
     item, row = stored
-    if expect is not None and expect != row.last:
-        raise WriteConflict(f"The record has {row.last} entries and not {expect}: read it again before writing.")
-    if row.last >= place.spec.max_events:
-        raise Fault("validation", f"The record holds {place.spec.max_events} entries, which is the most it may.")
+    check_stream(place.spec, row.last, expect)
     seq = row.last + 1
     value = item.value if change is None else change(item.value, seq)
-    text = _encode(event)
-    _check_value(place, text)
+    text = encode(event)
+    check_size(place.spec, text)
     sealed = seal_value(rows.keys.current, row.salt, text, bind("event", place, row.name, row.author, seq))
     rows.connection.execute(
         "INSERT INTO events (item, seq, at, value) VALUES (?, ?, ?, ?)", (row.id, seq, rows.clock(), sealed)
@@ -67,7 +73,7 @@ def delete(rows: Rows, place: ViewAddress, key: str) -> bool:
     """Delete an item of this author."""
     gone = rows.connection.execute(
         "DELETE FROM items WHERE collection = ? AND place = ? AND name = ? AND author = ?",
-        (place.spec.name, place.place, rows.name_tag(place, key), place.author),
+        (place.spec.name, place.place, rows.tags.name(place, key), place.author),
     )
     return gone.rowcount > 0
 
@@ -116,14 +122,13 @@ def _write(
     lasts: float | None = None,
 ) -> Item:
     spec, now = place.spec, rows.clock()
-    if row is not None and row.author != place.author:
-        raise Fault("validation", f"The record in {spec.name} is somebody else's, and only they may change it.")
-    _check_value(place, _encode(value))
+    check_author(spec, is_own=row is None or row.author == place.author)
+    check_size(place.spec, encode(value))
     version = row.version + 1 if row else 1
     last = last if last is not None else row.last if row else 0
-    name = row.name if row else rows.name_tag(place, key)
+    name = row.name if row else rows.tags.name(place, key)
     salt = row.salt if row else rows.salt(place)
-    plain = _encode([key, value])
+    plain = encode([key, value])
     sealed = seal_value(rows.keys.current, salt, plain, bind("item", place, name, place.author, version))
     size = (row.size - len(row.value) if row else 0) + len(sealed) + more
     expires = _end(spec, now)
@@ -156,7 +161,7 @@ def _write_marks(rows: Rows, place: ViewAddress, id_: int, value: Json, *, is_ne
         return
     if not is_new:
         rows.connection.execute("DELETE FROM marks WHERE item = ?", (id_,))
-    tags = {rows.mark_tag(place, field, text) for field in place.spec.indexes for text in read_texts(value, (field,))}
+    tags = {rows.tags.mark(place, field, text) for field in place.spec.indexes for text in read_texts(value, (field,))}
     rows.connection.executemany("INSERT INTO marks (item, tag) VALUES (?, ?)", [(id_, tag) for tag in sorted(tags)])
 
 
@@ -165,17 +170,8 @@ def _write_words(rows: Rows, place: ViewAddress, id_: int, name: bytes, version:
         return
     terms = count_terms(read_texts(value, place.spec.search))
     context = bind("words", place, name, place.author, version)
-    sealed = seal_value(rows.keys.current, salt, _encode(terms), context)
+    sealed = seal_value(rows.keys.current, salt, encode(terms), context)
     rows.connection.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", (id_, version, sealed))
-
-
-def _check_value(place: ViewAddress, text: bytes) -> None:
-    if len(text) > place.spec.max_value:
-        raise Fault(
-            "validation",
-            f"A record in {place.spec.name} may have {place.spec.max_value} bytes, and this one has {len(text)}: "
-            "shorten it.",
-        )
 
 
 def _make_room(rows: Rows, place: ViewAddress, row: StoredRow | None, size: int) -> None:
@@ -197,11 +193,9 @@ def _make_room(rows: Rows, place: ViewAddress, row: StoredRow | None, size: int)
     if spec.when_full == "evict" and (too_many > 0 or too_large > 0):
         too_large -= _evict(rows, place, row, too_many, too_large)
     elif row is None and too_many > 0:
-        raise Fault("validation", f"{spec.name} holds {spec.max_items} records, which is the most it may: delete some.")
+        raise too_many_items(spec)
     if too_large > 0:
-        raise Fault(
-            "validation", f"{spec.name} holds {used} of {spec.max_bytes} bytes, and this does not fit: delete some."
-        )
+        raise too_many_bytes(spec, used)
 
 
 def _evict(rows: Rows, place: ViewAddress, spared: StoredRow | None, count: int, size: int) -> int:
@@ -223,17 +217,8 @@ def _evict(rows: Rows, place: ViewAddress, spared: StoredRow | None, count: int,
 
 
 def _end(spec: CollectionSpec, now: float) -> float | None:
-    if spec.lifetime is None:
-        return None
-    return now + spec.lifetime + (touch_every(spec) if spec.sliding else 0.0)
-
-
-def _encode(value: Json) -> bytes:
-    try:
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise Fault("internal", f"What was to be kept is not JSON data: {error}.") from None
-    return text.encode("utf-8", "surrogatepass")
+    lifetime = total_lifetime(spec)
+    return None if lifetime is None else now + lifetime
 
 
 # --- Housekeeping: what expires, what is exported, what is erased, and what a new key seals again ---------------------
