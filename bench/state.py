@@ -1,10 +1,11 @@
 """What a step and a recovery cost with 10, 1,000 and 50,000 sessions in the store, and other figures of the state.
 
-    python bench/state.py [--quick] [--json FILE]
+    python bench/state.py [--quick] [--shared] [--json FILE]
 
 A store is filled with sessions of eight steps and twenty sources each, fifty to an owner. Then one owner tells steps
 and recovers sessions; the stores take turns call by call, and the ratio is to the smallest store in the same round.
-What a call costs must not depend on what others keep.
+What a call costs must not depend on what others keep. The same calls are then told to the store on disk, to one on a
+Redis of this machine that syncs its file with each write, and to one on a Redis that syncs once a second.
 """
 
 from __future__ import annotations
@@ -12,23 +13,29 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import shutil
 import statistics
+import subprocess
 import tempfile
 import time
+from collections.abc import Hashable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from specloom.compiler.collection import load_collections
 from specloom.domains.sessions.session import ResearchSession, SessionStep, SitedSource, StepReport, dump
 from specloom.domains.sessions.store import begin, find, note, proceed
 from specloom.domains.sessions.views import show_recovery
-from specloom.plugins.collections import join_owner
+from specloom.plugins.collections import CollectionStore, join_owner
 from specloom.specs.library import shipped_root
 from specloom.storage.audit_log import AuditLog, AuditRecord, audit_key, verify
 from specloom.storage.keys import MasterKeys
+from specloom.storage.redis_link import RedisSettings, check_redis
+from specloom.storage.redis_store import RedisStore
 from specloom.storage.store import StateStore
 from specloom.storage.writes import append, put
 
+N = TypeVar("N", bound=Hashable)
 KEY = bytes(range(32))
 DECLARED = load_collections([shipped_root()])
 TEXT = "Compared what the survey and the two field reports say about numbers, methods and dates. " * 3
@@ -78,9 +85,9 @@ async def fill(store: StateStore, count: int) -> None:
         await store.write(lambda rows, first=first: write(rows, first, min(count, first + SHARDS)))
 
 
-async def measure_round(stores: dict[int, StateStore], calls: int, round_: int) -> dict[int, dict[str, float]]:
+async def measure_round(stores: Mapping[N, CollectionStore], calls: int, round_: int) -> dict[N, dict[str, float]]:
     """Median milliseconds of each call by store; the stores take turns, so that all of them meet the same noise."""
-    times: dict[int, dict[str, list[float]]] = {
+    times: dict[N, dict[str, list[float]]] = {
         size: {"begin": [], "step": [], "sources": [], "recovery": []} for size in stores
     }
     for at in range(calls):
@@ -139,6 +146,51 @@ async def measure_growth(folder: Path, sizes: list[int], rounds: int, calls: int
     return figures
 
 
+def start_redis(program: str, folder: Path, fsync: str) -> subprocess.Popen[bytes]:
+    """A server on a socket in a folder of its own."""
+    folder.mkdir()
+    kept = ["--appendonly", "yes", "--appendfsync", fsync, "--save", ""]
+    command = [program, "--port", "0", "--unixsocket", str(folder / "s"), "--dir", str(folder), *kept]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL)
+
+
+async def measure_shared(folder: Path, rounds: int, calls: int) -> dict[str, Any]:
+    """What a step and a recovery cost over Redis, against the store on disk in the same rounds."""
+    program = shutil.which("redis-server") or shutil.which("valkey-server")
+    if program is None:
+        return {"over Redis": {"left out": "there is no redis-server on PATH"}}
+    servers: list[subprocess.Popen[bytes]] = []
+    stores: dict[str, StateStore | RedisStore] = {
+        "disk": StateStore(folder / "disk", MasterKeys(KEY), DECLARED.values())
+    }
+    try:
+        for fsync in ("always", "everysec"):
+            place = folder / fsync
+            servers.append(start_redis(program, place, fsync))
+            settings = RedisSettings(f"unix://{place / 's'}", "specloom:", KEY)
+            check_redis(settings, lambda _: None, keeps_state=True)
+            name = f"Redis, fsync {fsync}"
+            stores[name] = RedisStore(settings, MasterKeys(KEY), DECLARED.values(), print)
+        await measure_round(stores, 3, -1)
+        taken = [await measure_round(stores, calls, round_) for round_ in range(rounds)]
+        for store in stores.values():
+            await store.aclose()
+    finally:
+        for server in servers:
+            server.kill()
+            server.wait()
+    figures: dict[str, Any] = {}
+    for call in ("begin", "step", "sources", "recovery"):
+        for name in stores:
+            ratios = [one[name][call] / one["disk"][call] for one in taken]
+            figures[f"{call}, {name}"] = {
+                "ms": round(statistics.median(one[name][call] for one in taken), 3),
+                "ratio": round(statistics.median(ratios), 2),
+                "range": [round(min(ratios), 2), round(max(ratios), 2)],
+            }
+    return figures
+
+
 async def measure_rest(folder: Path, notes: int) -> dict[str, Any]:
     """Writes that wait for the disk together, search over many notes, and what an audit record costs the caller."""
     store = StateStore(folder / "rest", MasterKeys(KEY), DECLARED.values())
@@ -182,11 +234,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="leave the largest store out and take fewer rounds")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there as well")
+    parser.add_argument("--shared", action="store_true", help="only compare the store on disk with those over Redis")
     options = parser.parse_args()
     sizes = [10, 1000] if options.quick else [10, 1000, 50_000]
     with tempfile.TemporaryDirectory() as folder:
-        figures = asyncio.run(measure_growth(Path(folder), sizes, 5 if options.quick else 9, 20))
-        figures |= asyncio.run(measure_rest(Path(folder), 1000 if options.quick else 5000))
+        rounds = 5 if options.quick else 9
+        figures = asyncio.run(measure_shared(Path(folder), rounds, 20))
+        if not options.shared:
+            figures |= asyncio.run(measure_growth(Path(folder), sizes, rounds, 20))
+            figures |= asyncio.run(measure_rest(Path(folder), 1000 if options.quick else 5000))
     for name, values in figures.items():
         print(f"{name:36}", "  ".join(f"{key} {value}" for key, value in values.items()))
     if options.json:

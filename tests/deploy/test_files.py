@@ -22,6 +22,8 @@ import yaml
 from specloom.cli.parser import make_parser
 from specloom.http.identity import read_identity_settings
 from specloom.http.settings import HttpSettings, read_settings
+from specloom.storage import check_redis
+from tests.support.redis_server import RedisServer
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -199,7 +201,8 @@ def test_all_that_is_written_is_in_the_one_volume() -> None:
     for name in ("HOME", "SPECLOOM_STATE_DIR", "SPECLOOM_CACHE_DIR"):
         assert Path(IMAGE[name]).is_relative_to(volume)
     for service in ("one", "two"):
-        assert COMPOSE["services"][service]["volumes"] == [f"data:{volume}"]
+        # A volume of its own, because databases and locks are of one machine.
+        assert COMPOSE["services"][service]["volumes"] == [f"{service}:{volume}"]
         assert COMPOSE["services"][service]["read_only"] is True
     mounts = {one["name"]: one["mountPath"] for one in CONTAINER["volumeMounts"]}
     assert mounts["data"] == volume
@@ -287,6 +290,15 @@ def test_both_servers_share_one_redis_with_one_key_that_is_in_no_file() -> None:
     assert one["REDIS_URL"] == "redis://redis:6379/0"
     assert "redis" in COMPOSE["services"]["one"]["depends_on"]
     assert one["SPECLOOM_CACHE_KEY"].startswith("${SPECLOOM_CACHE_KEY:?")
+
+
+def test_the_redis_of_compose_keeps_what_it_has_acknowledged() -> None:
+    program, *options = COMPOSE["services"]["redis"]["command"]
+    assert COMPOSE["services"]["one"]["environment"]["SPECLOOM_STATE"] == program.removesuffix("-server")
+    assert COMPOSE["services"]["redis"]["volumes"] == ["redis:/data"]
+
+    with RedisServer(*options) as server:
+        check_redis(server.settings(), pytest.fail, keeps_state=True)
 
 
 def test_the_proxy_of_compose_is_believed_and_no_other() -> None:

@@ -52,15 +52,23 @@ def finding_lines(findings: list[Finding], paint: Paint, width: int) -> list[str
     return lines
 
 
+STATE_PATIENCE = 2.0
+"""Seconds for which the server is waited for on which machines remember."""
+
+
 # --- Where things are kept here, and whether they can be: the cache, the state, the audit log, and what packages
 # keep -----------------------------------------------------------------------------------------------------------------
 
 
 def examine_places(environ: Mapping[str, str], cache: Path) -> list[Finding]:
-    """Every place where something is kept under these variables; nothing is made or written to find out."""
+    """Every place where something is kept under these variables; nothing is made or written to find out.
+
+    The server that machines share is asked, where there is one for what they remember.
+    """
     load_hooks()
     state = Path(state_folder(environ))
-    found = [*_cache(cache, environ), _place("state", state, "nothing can be remembered", STATE_VARIABLE)]
+    folder = _place("state", state, "nothing can be remembered", STATE_VARIABLE)
+    found = [*_cache(cache, environ), folder, *_shared_state(environ)]
     log = audit_path(state, environ)
     if log is None:
         found.append(Finding("warning", "audit log", "switched off", "unset AUDIT_ENABLED to record calls"))
@@ -69,6 +77,28 @@ def examine_places(environ: Mapping[str, str], cache: Path) -> list[Finding]:
     for about, place in sorted(PLACES.items()):
         found.append(_place(about, place.function(environ), place.otherwise, place.variable, is_file=place.is_file))
     return found
+
+
+def _shared_state(environ: Mapping[str, str]) -> list[Finding]:
+    """How the server is on which servers over HTTP remember; nothing where they do so in the folder of the state."""
+    from specloom.core import BackplaneError, VariableError
+    from specloom.storage import check_redis, read_state_settings
+
+    about, warned = "shared state", list[str]()
+    try:
+        settings = read_state_settings(environ)
+        if settings is None:
+            return []
+        check_redis(settings, warned.append, within=STATE_PATIENCE, keeps_state=True)
+    except VariableError as error:
+        return [Finding("broken", about, str(error))]
+    except BackplaneError as error:
+        return [
+            Finding("broken", about, str(error), "servers over HTTP do not start; SPECLOOM_STATE=folder needs none")
+        ]
+    if warned:
+        return [Finding("warning", about, one) for one in warned]
+    return [Finding("ok", about, f"Redis at {settings.place}, which keeps what it acknowledged, for servers over HTTP")]
 
 
 def _place(about: str, path: Path, otherwise: str, variable: str, *, is_file: bool = False) -> Finding:

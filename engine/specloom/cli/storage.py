@@ -8,14 +8,14 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from specloom.core import Fault, to_json
+from specloom.core import to_json
 
 from .common import CommandError, answer, create, record_event, say, tell
 from .exits import PROBLEMS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from specloom.storage import StateStore
+    from specloom.plugins import CollectionStore
 
 
 T = TypeVar("T")
@@ -47,7 +47,7 @@ def erase(options: Namespace) -> int:
     if not options.yes:
         raise CommandError(f"this removes everything of {who} and cannot be undone; add --yes")
 
-    async def work(store: StateStore) -> Any:
+    async def work(store: CollectionStore) -> Any:
         return await (store.erase(_owner(options)) if options.user else store.erase_tenant(options.tenant))
 
     # Before all else, so that who is erased writes nothing new meanwhile.
@@ -117,7 +117,7 @@ def consent(options: Namespace) -> int:
     granted: bool | None = options.granted
     if granted is None:
 
-        async def look(store: StateStore) -> Any:
+        async def look(store: CollectionStore) -> Any:
             collection = store.drawer(CONSENTS.name, owner)
             purposes = [options.purpose] if options.purpose else PURPOSES
             found = [one for name in purposes if (one := await find_decision(collection, name))]
@@ -130,7 +130,7 @@ def consent(options: Namespace) -> int:
     if not options.purpose:
         raise CommandError(f"say what for: --purpose with one of {', '.join(PURPOSES)}")
 
-    async def decide(store: StateStore) -> Any:
+    async def decide(store: CollectionStore) -> Any:
         collection = store.drawer(CONSENTS.name, owner)
         return await consents.decide(
             collection,
@@ -164,7 +164,7 @@ def members(options: Namespace) -> int:
     if not options.user:
         raise CommandError("say who: --user NAME")
 
-    async def change(store: StateStore) -> bool:
+    async def change(store: CollectionStore) -> bool:
         collection = store.drawer(MEMBERS.name, owner, space=space)
         if not adds:
             return await remove_member(collection, owner)
@@ -238,25 +238,22 @@ def _folder() -> Path:
     return Path(state_folder(os.environ))
 
 
-def _with_store(work: Callable[[StateStore], Awaitable[T]]) -> T:
-    """What the work gives over the store of this user, which is opened and closed for it."""
+def _with_store(work: Callable[[CollectionStore], Awaitable[T]]) -> T:
+    """What the work gives over the store of this user, or of the machines that share one; opened and closed for it."""
     import asyncio
 
     from specloom.compiler import load_collections
     from specloom.specs import layer_roots
-    from specloom.storage import open_store
+    from specloom.storage import open_state
 
     async def run() -> T:
-        store = open_store(_folder(), os.environ, load_collections(layer_roots(os.environ)).values())
+        store = open_state(os.environ, load_collections(layer_roots(os.environ)).values(), tell)
         try:
             return await work(store)
         finally:
             await store.aclose()
 
-    try:
-        return asyncio.run(run())
-    except ValueError as error:
-        raise Fault("config", f"The state store cannot be opened: {error}.") from None
+    return asyncio.run(run())
 
 
 def _audit(options: Namespace, event: str, metadata: dict[str, Any]) -> None:

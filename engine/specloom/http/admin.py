@@ -22,8 +22,9 @@ from .headers import Headers
 from .identity import LONGEST_NAME, ApiKeyError, ApiKeyFile, RevocationsFullError, find_api_keys, is_name
 
 if TYPE_CHECKING:
+    from specloom.plugins import CollectionStore
     from specloom.runtime import Executor
-    from specloom.storage import AuditTrail, StateStore
+    from specloom.storage import AuditTrail
 
     from .admin_keys import AdminKeys
     from .app import HttpRequest, Route
@@ -113,7 +114,7 @@ class Admin:
 
     # What is kept of people.
 
-    async def _store(self) -> StateStore:
+    async def _store(self) -> CollectionStore:
         drawers = (await self._engine()).drawers
         if not isinstance(drawers, StateStores):
             raise AdminError(503, "nothing is kept by this server")

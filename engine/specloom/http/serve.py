@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, cast
 import uvicorn
 
 from specloom.core import VariableError, find_tracer, state_folder, to_plain
-from specloom.server import load_catalogue, load_image, make_backends, open_run_folder, warn
+from specloom.server import check_shared, load_catalogue, load_image, make_backends, open_run_folder, warn
 from specloom.storage import RUN_FOLDER, local_backplane, local_owner, read_redis_settings
 
 from .admin_keys import read_admin_settings
@@ -69,6 +69,8 @@ def serve_http(address: str, selection: Selection, *, workers: str = "", replay:
         ports = {name: bind(one) for name, one in admin.ports.items()}
         tenants = read_tenants(environ)
         selection.shared = identities is not None
+        if not replay:
+            check_shared(environ, state=True)
         if count > 1 and not replay:
             compile_apart(environ, selection)
         catalogue = load_catalogue(environ, selection, replay=bool(replay))
@@ -99,7 +101,9 @@ def serve_http(address: str, selection: Selection, *, workers: str = "", replay:
 
         def load() -> Engine:
             shared = identities is not None
-            backends = make_backends(environ, served, replay=replay, record=record, shared=shared, backplane=paced)
+            backends = make_backends(
+                environ, served, replay=replay, record=record, shared=shared, may_share=True, backplane=paced
+            )
             engine = operations.engine = OwnerEngine(backends, own, environ, warn)
             engines.append(engine)
             limited = engine if limits is None else LimitedEngine(engine, limits)

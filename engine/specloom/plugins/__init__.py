@@ -11,8 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .collections import (
         ARTIFACTS, CONSENTS, ENGINE_NEEDS, MEMBERS, NOTHING, NOT_MEMBER, PURPOSES, REASONS, Change, Collection,
-        CollectionNeed, CollectionSpec, Collections, Erased, Event, Item, Json, Refusal, SearchHit, WriteConflict,
-        find_decision, find_refusal, is_anonymous, is_member, join_owner, member_key, split_owner,
+        CollectionNeed, CollectionSpec, CollectionStore, Collections, Erased, Event, Item, Json, Refusal, SearchHit,
+        WriteConflict, find_decision, find_refusal, is_anonymous, is_member, join_owner, member_key, split_owner,
     )
     from .context import Artifact, ArtifactKeeper, CallRecord, Context, Kept, SitePage, SiteRoute
     from .reading import OpenedText, WholeText
@@ -29,8 +29,8 @@ __getattr__ = exports(
     {
         "collections": (
             "ARTIFACTS CONSENTS ENGINE_NEEDS MEMBERS NOTHING NOT_MEMBER PURPOSES REASONS Change Collection "
-            "CollectionNeed CollectionSpec Collections Erased Event Item Json Refusal SearchHit WriteConflict "
-            "find_decision find_refusal is_anonymous is_member join_owner member_key split_owner"
+            "CollectionNeed CollectionSpec CollectionStore Collections Erased Event Item Json Refusal SearchHit "
+            "WriteConflict find_decision find_refusal is_anonymous is_member join_owner member_key split_owner"
         ),
         "context": "Artifact ArtifactKeeper CallRecord Context Kept SitePage SiteRoute",
         "reading": "OpenedText WholeText",

@@ -185,6 +185,37 @@ class Collections(Protocol):
         """The view of an owner on a collection; `space` names the shared place where the collection is `shared`."""
 
 
+class CollectionStore(Collections, Protocol):
+    """The store behind drawers, for who looks after it: what is exported, erased and counted, and what has expired."""
+
+    async def export(self, owner: str) -> dict[str, list[dict[str, Any]]]:
+        """Everything that an owner wrote: items with their events, by collection."""
+
+    async def export_tenant(self, tenant: str) -> dict[str, list[dict[str, Any]]]:
+        """The same of every user of a tenant; whose each item is, is said only where the item says so itself."""
+
+    async def erase(self, owner: str) -> Erased:
+        """Remove everything that an owner wrote, from every answer at once and then every byte of it from the files.
+
+        Of an owner who had decided about consents stays that they refuse every purpose, under their tag alone.
+        """
+
+    async def erase_tenant(self, tenant: str) -> Erased:
+        """Remove what every user of a tenant wrote; refusals stay as they do for one of them."""
+
+    async def erase_collection(self, collection: str, tenant: str | None, user: str = "") -> int:
+        """Remove one collection of a user, of every user of a tenant, or with None of everybody; how many items."""
+
+    async def count(self, collection: str) -> int:
+        """How many items of everybody are in a collection, with those that have just expired."""
+
+    async def expire(self) -> int:
+        """Remove what has expired, seal anew what an earlier key sealed, finish erasures; how many items expired."""
+
+    async def aclose(self) -> None:
+        """Finish what is being written, and let go of what is held."""
+
+
 def join_owner(tenant: str, user: str) -> str:
     """The owner text of a user of a tenant. No two pairs give the same text."""
     from urllib.parse import quote

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .traced_backend import TracedBackend
     from .start import (
         ServeOptions,
+        check_shared,
         default_selection,
         load_catalogue,
         make_backends,
@@ -62,7 +63,7 @@ __getattr__ = exports(
         "tool_search": "CALL_TOOL FIND_TOOL",
         "traced_backend": "TracedBackend",
         "start": (
-            "ServeOptions default_selection load_catalogue make_backends make_executor make_presenter "
+            "ServeOptions check_shared default_selection load_catalogue make_backends make_executor make_presenter "
             "open_run_folder read_switch run warn"
         ),
     },

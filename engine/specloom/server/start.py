@@ -40,8 +40,8 @@ _LONGEST_DRAIN = 3600.0
 
 MOST_NAMED = 5
 """How many files that are not served a client is told by name."""
-_answered: set[str] = set()
-"""The Redis servers that have answered this process, or the one that it was forked from."""
+_answered: set[tuple[str, bool]] = set()
+"""The Redis servers that have answered this process, or the one that it was forked from, and whether as the state's."""
 
 
 class ServeOptions:
@@ -157,13 +157,17 @@ def make_backends(
     replay: str = "",
     record: str = "",
     shared: bool = False,
+    may_share: bool = False,
     backplane: Backplane | None = None,
 ) -> Backends:
     """The engine with a backend for each owner; what is wrong with the settings is told on stderr.
 
-    `shared` is as for `make_executor`; with a `backplane` the pace of providers is kept with all who share it.
+    `shared` and `may_share` are as for `make_executor`; with a `backplane` the pace of providers is kept with all who
+    share it.
     """
-    executor = make_executor(environ, replay=replay, record=record, shared=shared, backplane=backplane)
+    executor = make_executor(
+        environ, replay=replay, record=record, shared=shared, may_share=may_share, backplane=backplane
+    )
     import functools
     import json
 
@@ -188,26 +192,25 @@ def make_backends(
     return Backends(executor, prompts=prompts, tools=catalogue.tool_names, presenter=presenter)
 
 
-def check_shared(environ: Mapping[str, str]) -> None:
+def check_shared(environ: Mapping[str, str], *, state: bool = False) -> None:
     """Return once what machines share answers, or where nothing is shared; else say why and end the process.
 
-    Once it has answered it is not waited for again, also by workers that take the place of others: it may be away by
-    then, and they do without.
+    With `state` it is the server that keeps what is remembered. Once one has answered it is not waited for again, also
+    by workers that take the place of others: it may be away by then, and they do without.
     """
-    url = environ.get("REDIS_URL", "").strip()
-    if not url or url in _answered:
+    if not environ.get("SPECLOOM_STATE" if state else "REDIS_URL", "").strip():
         return
     from specloom.core import BackplaneError, VariableError
-    from specloom.storage import check_redis, read_redis_settings
+    from specloom.storage import check_redis, read_redis_settings, read_state_settings
 
     try:
-        settings = read_redis_settings(environ)
-        if settings is not None:
-            check_redis(settings, warn)
+        settings = read_state_settings(environ) if state else read_redis_settings(environ)
+        if settings is not None and (settings.url, state) not in _answered:
+            check_redis(settings, warn, keeps_state=state)
+            _answered.add((settings.url, state))
     except (VariableError, BackplaneError) as error:
         warn(str(error))
         raise SystemExit(2) from None
-    _answered.add(url)
 
 
 def open_run_folder(environ: Mapping[str, str]) -> Backplane:
@@ -335,13 +338,15 @@ def make_executor(
     record: str = "",
     disk_cache: bool = True,
     shared: bool = False,
+    may_share: bool = False,
     backplane: Backplane | None = None,
 ) -> Executor:
     """The engine over the layers that the environment names, with the guarded transport, the cache and the breakers.
 
     `shared` is for a server of several tenants, where what lies on this machine without an owner is nobody's: papers
-    that were stored are read where `SPECLOOM_PAPERS_SHARED` says that all tenants share them. The `backplane` is what
-    processes share, such as the pace of providers; it is closed with the executor.
+    that were stored are read where `SPECLOOM_PAPERS_SHARED` says that all tenants share them. One that `may_share`
+    remembers where `SPECLOOM_STATE` says, and any other in the folder of the state. The `backplane` is what processes
+    share, such as the pace of providers; it is closed with the executor.
     """
     from .served import load_served
 
@@ -382,7 +387,10 @@ def make_executor(
     from specloom.storage import Artifacts, AuditTrail, StateStores, local_owner
 
     declared = [one.spec for one in model.collections.values()]
-    memory = StateStores(environ, declared, local=local_owner(environ, problems), on_disk=not replay)
+    local = local_owner(environ, problems)
+    memory = StateStores(environ, declared, local=local, on_disk=not replay, may_share=may_share, warn=warn)
+    if not may_share and read_switch(environ, "SPECLOOM_STATE", problems) == "redis":
+        problems.append("SPECLOOM_STATE is for servers over HTTP; this one remembers in the folder of the state")
     audit = None if replay else AuditTrail(environ, warn)
     executor = Executor(
         model,

@@ -1,5 +1,5 @@
 """What outlives a call: encrypted collections, search in them, consent, artifacts, tamper-evident logs; and what the
-processes of a machine share.
+processes of a machine, or several machines, share.
 
 Imports `plugins`.
 """
@@ -13,14 +13,15 @@ if TYPE_CHECKING:
     from .backplane import RUN_FOLDER, open_backplane
     from .backplane_local import LocalCounters, local_backplane
     from .backplane_redis import redis_backplane
-    from .redis_link import RedisSettings, check_redis, read_redis_settings
+    from .redis_link import RedisSettings, check_redis, read_redis_settings, read_state_settings
+    from .redis_store import RedisStore
     from .audit_log import AuditRecord, AuditTrail, audit_key, audit_path, open_audit, read_rows, verify
     from .consent import add_member, check_space, decide, list_members, remove_member
     from .files import FileLock, append_whole, sync_folder, write_whole
     from .hash_chain import ChainedLog, ChainVerdict, RowFormat
     from .keys import load_master_keys
     from .null_collections import NullCollections
-    from .state import Artifacts, StateStores, local_owner
+    from .state import Artifacts, StateStores, local_owner, open_state
     from .store import StateStore, open_memory, open_store
 
 __getattr__ = exports(
@@ -29,14 +30,15 @@ __getattr__ = exports(
         "backplane": "RUN_FOLDER open_backplane",
         "backplane_local": "LocalCounters local_backplane",
         "backplane_redis": "redis_backplane",
-        "redis_link": "RedisSettings check_redis read_redis_settings",
+        "redis_link": "RedisSettings check_redis read_redis_settings read_state_settings",
+        "redis_store": "RedisStore",
         "audit_log": "AuditRecord AuditTrail audit_key audit_path open_audit read_rows verify",
         "consent": "add_member check_space decide list_members remove_member",
         "files": "FileLock append_whole sync_folder write_whole",
         "hash_chain": "ChainedLog ChainVerdict RowFormat",
         "keys": "load_master_keys",
         "null_collections": "NullCollections",
-        "state": "Artifacts StateStores local_owner",
+        "state": "Artifacts StateStores local_owner open_state",
         "store": "StateStore open_memory open_store",
     },
 )

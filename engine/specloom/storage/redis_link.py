@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 
 PATIENCE = 0.25
-"""Seconds that a call may take, with whatever it waits for."""
+"""Seconds that a call may take, with whatever it waits for, where nothing else is said."""
+AWAY = "what processes share is each one's own until it is back"
 FIRST_PROBE, LAST_PROBE = 0.05, 1.0
 """Seconds before the first look whether a server is back, and between two at the most."""
 START = 5.0
@@ -31,12 +32,38 @@ START = 5.0
 AT_ONCE = 256
 """Calls that go out together, at most."""
 OLDEST = (6, 2)
-KEEPS_ALL = "noeviction"
+KEEPS_ALL, SYNCS = "noeviction", "always"
 URL_VARIABLE, PREFIX_VARIABLE = "REDIS_URL", "REDIS_PREFIX"
+STATE_PLACE, STATE_URL_VARIABLE = "SPECLOOM_STATE", "SPECLOOM_STATE_REDIS_URL"
 _SCHEMES = ("redis", "rediss", "unix")
 _OPTIONS = {"db", "ssl_ca_certs", "ssl_certfile", "ssl_keyfile"}
 """What an address may say behind its `?`; the library would let it change timeouts and the protocol too."""
 _PREFIX = re.compile(r"[A-Za-z0-9_:.-]{0,64}")
+
+
+class RedisRefusal(BackplaneError):  # noqa: N818 - an answer, and not a failure of the server
+    """What the server does not do; it can be reached."""
+
+    def __init__(self, place: str, error: Exception) -> None:
+        super().__init__(f"Redis at {place} refused it ({_words(error)})")
+        self.words = {*_words(error).split(", ")}
+        """The library's word for it and the server's, as far as there are any."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there is no memory left for it."""
+        return not self.words.isdisjoint({"OOM", "OutOfMemoryError"})
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether the server will do it soon, by itself: it is loading its data, is busy, or is being replaced."""
+        return not self.words.isdisjoint(_PASSING)
+
+
+_PASSING = {
+    *("BusyLoadingError", "ReadOnlyError", "MasterDownError", "TryAgainError", "ClusterDownError"),
+    *("LOADING", "BUSY", "READONLY", "MASTERDOWN", "TRYAGAIN", "NOREPLICAS"),
+}
 
 
 # --- Settings ---------------------------------------------------------------------------------------------------------
@@ -49,6 +76,8 @@ class RedisSettings:
     url: str
     prefix: str
     key: bytes
+    variable: str = URL_VARIABLE
+    """The variable that names it."""
 
     @property
     def place(self) -> str:
@@ -63,9 +92,9 @@ class RedisSettings:
         return parts.scheme == "redis" and not _is_loopback(parts.hostname or "")
 
 
-def read_redis_settings(environ: Mapping[str, str]) -> RedisSettings | None:
+def read_redis_settings(environ: Mapping[str, str], variable: str = URL_VARIABLE) -> RedisSettings | None:
     """The settings, or None without REDIS_URL; VariableError says what to write."""
-    url = environ.get(URL_VARIABLE, "").strip()
+    url = environ.get(variable, "").strip()
     if not url:
         return None
     try:
@@ -77,23 +106,36 @@ def read_redis_settings(environ: Mapping[str, str]) -> RedisSettings | None:
         is_good, odd = False, []
     if not is_good:
         raise VariableError(
-            f"{URL_VARIABLE} is not the address of a Redis server: write rediss://USER:PASSWORD@HOST:PORT/0, or "
+            f"{variable} is not the address of a Redis server: write rediss://USER:PASSWORD@HOST:PORT/0, or "
             "redis:// without TLS, or unix:///PATH"
         )
     if odd:
-        raise VariableError(f"{URL_VARIABLE} may not set {', '.join(odd)}: only {', '.join(sorted(_OPTIONS))}")
+        raise VariableError(f"{variable} may not set {', '.join(odd)}: only {', '.join(sorted(_OPTIONS))}")
     prefix = str(read_variable(PREFIX_VARIABLE, environ))
     if not _PREFIX.fullmatch(prefix):
         raise VariableError(f"{PREFIX_VARIABLE} is {prefix[:80]!r}: write at most 64 letters, digits and _ : . -")
     if not environ.get(KEY_VARIABLE, "").strip():
         raise VariableError(
-            f"{URL_VARIABLE} needs {KEY_VARIABLE} in the environment, the same on every machine: what is shared is "
+            f"{variable} needs {KEY_VARIABLE} in the environment, the same on every machine: what is shared is "
             "sealed with it, and a key file of one machine is not another's"
         )
     try:
-        return RedisSettings(url, prefix, load_key(Path(), environ))
+        return RedisSettings(url, prefix, load_key(Path(), environ), variable)
     except ValueError as error:
         raise VariableError(str(error)) from None
+
+
+def read_state_settings(environ: Mapping[str, str]) -> RedisSettings | None:
+    """The server that keeps what is remembered, or None where the folder of the state does; VariableError as above."""
+    if read_variable(STATE_PLACE, environ) != "redis":
+        return None
+    settings = read_redis_settings(environ, STATE_URL_VARIABLE) or read_redis_settings(environ)
+    if settings is None:
+        raise VariableError(
+            f"{STATE_PLACE} is redis, and no server is named: set {URL_VARIABLE}, or {STATE_URL_VARIABLE} for a server "
+            "that keeps the state alone"
+        )
+    return settings
 
 
 def _is_loopback(host: str) -> bool:
@@ -105,15 +147,17 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def check_redis(settings: RedisSettings, warn: Callable[[str], None], *, within: float = START) -> None:
+def check_redis(
+    settings: RedisSettings, warn: Callable[[str], None], *, within: float = START, keeps_state: bool = False
+) -> None:
     """Return once the server has answered and is one that we can use; else a BackplaneError with what to do.
 
-    What an operator should know of it goes to `warn`.
+    One that `keeps_state` has to keep what it has acknowledged. What an operator should know of it goes to `warn`.
     """
     if settings.is_open:
         warn(
             f"Redis at {settings.place} is reached without TLS: its password and the times of calls can be read on the "
-            "way; write rediss:// in REDIS_URL"
+            f"way; write rediss:// in {settings.variable}"
         )
     redis = _library()
     until, why = time.monotonic() + within, ""
@@ -129,12 +173,13 @@ def check_redis(settings: RedisSettings, warn: Callable[[str], None], *, within:
         try:
             client.ping()
             info = client.info()
+            fsync = _read_fsync(redis, client) if keeps_state else ""
         except (redis.AuthenticationError, redis.ResponseError) as error:
             client.close()
             if not isinstance(error, redis.BusyLoadingError):
                 raise BackplaneError(
-                    f"Redis at {settings.place} does not let us in ({_words(error)}): REDIS_URL needs a user who may "
-                    "use the keys of REDIS_PREFIX, EVAL, PUBLISH and INFO"
+                    f"Redis at {settings.place} does not let us in ({_words(error)}): {settings.variable} needs a user "
+                    "who may use the keys of REDIS_PREFIX, EVAL, PUBLISH and INFO"
                 ) from None
             why = "it is loading"
         except (redis.RedisError, OSError, ValueError) as error:
@@ -142,10 +187,14 @@ def check_redis(settings: RedisSettings, warn: Callable[[str], None], *, within:
             why = _words(error)
         else:
             client.close()
-            check_info(settings, info, warn)
+            check_info(settings, info, warn if not keeps_state else lambda _: None)
+            if keeps_state:
+                check_durability(settings, info, fsync, warn)
             return
         time.sleep(min(0.1, max(0.0, until - time.monotonic())))
-    raise BackplaneError(f"Redis at {settings.place} gave no answer within {within:g} seconds ({why}); see REDIS_URL")
+    raise BackplaneError(
+        f"Redis at {settings.place} gave no answer within {within:g} seconds ({why}); see {settings.variable}"
+    )
 
 
 def check_info(settings: RedisSettings, info: Mapping[str, Any], warn: Callable[[str], None]) -> None:
@@ -162,12 +211,41 @@ def check_info(settings: RedisSettings, info: Mapping[str, Any], warn: Callable[
         )
 
 
+def check_durability(settings: RedisSettings, info: Mapping[str, Any], fsync: str, warn: Callable[[str], None]) -> None:
+    """Return if a server keeps what it has acknowledged; else a BackplaneError. `fsync` is when it syncs its file."""
+    policy = str(info.get("maxmemory_policy", KEEPS_ALL))
+    if policy != KEEPS_ALL:
+        raise BackplaneError(
+            f"Redis at {settings.place} drops keys when its memory is full (maxmemory-policy {policy}), and what is "
+            f"remembered would be among them: set it to {KEEPS_ALL}, or name a server that keeps the state alone as "
+            f"{STATE_URL_VARIABLE}"
+        )
+    if not info.get("aof_enabled"):
+        raise BackplaneError(
+            f"Redis at {settings.place} writes nothing to its disk as it goes, so a restart would lose what is "
+            "remembered: set `appendonly yes` and `appendfsync always` there"
+        )
+    if fsync != SYNCS:
+        said = f"appendfsync {fsync}" if fsync else "it does not say when (CONFIG GET appendfsync)"
+        warn(
+            f"Redis at {settings.place} may lose the last second of what is remembered when its machine fails "
+            f"({said}): `appendfsync always` there keeps all that was acknowledged"
+        )
+
+
+def _read_fsync(redis: Any, client: Any) -> str:
+    try:
+        return str(client.config_get("appendfsync").get("appendfsync", ""))
+    except redis.ResponseError:
+        return ""
+
+
 def _library() -> Any:
     try:
         import redis
     except ImportError:
         raise BackplaneError(
-            "REDIS_URL is set, and the library for it is not installed: install specloom[redis]"
+            "what machines share needs the library of Redis, which is not installed: install specloom[redis]"
         ) from None
     return redis
 
@@ -202,31 +280,35 @@ class _Call(NamedTuple):
     until: float
 
 
-def _make_client(settings: RedisSettings) -> Any:
+def _make_client(settings: RedisSettings, patience: float) -> Any:
     from redis.asyncio import Redis
     from redis.asyncio.retry import Retry
 
     return Redis.from_url(
         settings.url,
         protocol=3,
-        socket_timeout=PATIENCE,
-        socket_connect_timeout=PATIENCE,
+        socket_timeout=patience,
+        socket_connect_timeout=patience,
         retry=Retry(_none(), 0),
         health_check_interval=0,
     )
 
 
 class RedisLink:
-    """What all parts of a backplane speak through. Used on one event loop; connected by the first call.
+    """What all that share a server speak through. Used on one event loop; connected by the first call.
 
     Made anywhere, and where there is time: the library takes longer to import than a call may take.
     """
 
-    def __init__(self, settings: RedisSettings, warn: Callable[[str], None]) -> None:
+    def __init__(
+        self, settings: RedisSettings, warn: Callable[[str], None], *, patience: float = PATIENCE, away: str = AWAY
+    ) -> None:
+        """`patience` is how many seconds a call may take, and `away` what is told when the server cannot be reached."""
         self.settings = settings
+        self._patience, self._away = patience, away
         self._warn = warn
         self._faults: tuple[type[Exception], ...] = (_library().RedisError, OSError, TimeoutError)
-        self.client = _make_client(settings)
+        self.client = _make_client(settings, patience)
         """The library's client."""
         self._calls: list[_Call] = []
         self._sending: asyncio.Task[None] | None = None
@@ -246,10 +328,10 @@ class RedisLink:
         return bool(self._why)
 
     async def execute(self, *words: Any) -> Any:
-        """What the server answers to a command; BackplaneError within `PATIENCE`, and at once while it is away."""
+        """What the server answers to a command; BackplaneError within its patience, and at once while it is away."""
         answer = await self._ask(words)
         if isinstance(answer, Exception):
-            raise BackplaneError(f"Redis at {self.settings.place} refused it ({_words(answer)})")
+            raise RedisRefusal(self.settings.place, answer)
         return answer
 
     async def run(self, script: Script, keys: tuple[str, ...], *values: Any) -> Any:
@@ -258,14 +340,14 @@ class RedisLink:
         if isinstance(answer, Exception) and type(answer).__name__ == "NoScriptError":
             return await self.execute("EVAL", script.text, len(keys), *keys, *values)
         if isinstance(answer, Exception):
-            raise BackplaneError(f"Redis at {self.settings.place} refused it ({_words(answer)})")
+            raise RedisRefusal(self.settings.place, answer)
         return answer
 
     async def _ask(self, words: tuple[Any, ...]) -> Any:
         if self._why or self._closed:
             raise BackplaneError(self._why or "the connection to Redis is closed")
         loop = asyncio.get_running_loop()
-        call = _Call(words, loop.create_future(), loop.time() + PATIENCE)
+        call = _Call(words, loop.create_future(), loop.time() + self._patience)
         self._calls.append(call)
         if self._sending is None:
             self._sending = loop.create_task(self._send())
@@ -316,7 +398,7 @@ class RedisLink:
         while True:
             await asyncio.sleep(wait)
             with contextlib.suppress(*self._faults):
-                async with asyncio.timeout(PATIENCE):
+                async with asyncio.timeout(self._patience):
                     # What was connected before may be dead and not know it.
                     await self.client.connection_pool.disconnect(inuse_connections=False)
                     await self.client.ping()
@@ -324,7 +406,7 @@ class RedisLink:
             # A loop that was held up for a moment is no news.
             if not is_told:
                 is_told = True
-                self._warn(f"{self._why}: what processes share is each one's own until it is back")
+                self._warn(f"{self._why}: {self._away}")
             wait = min(2 * wait, LAST_PROBE)
         self._why, self._probing = "", None
         if is_told:

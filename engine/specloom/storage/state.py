@@ -12,13 +12,11 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specloom.core import Fault, make_own_folder, state_folder
+from specloom.core import BackplaneError, Fault, make_own_folder, state_folder
 from specloom.plugins import ARTIFACTS, Artifact, Collection, CollectionSpec, join_owner
 
 if TYPE_CHECKING:
-    from specloom.plugins import Collections
-
-    from .store import StateStore
+    from specloom.plugins import Collections, CollectionStore
 
 
 TIDY_EVERY = 900.0
@@ -37,6 +35,44 @@ def local_owner(environ: Mapping[str, str], problems: list[str]) -> str:
     return join_owner("", user)
 
 
+def open_state(
+    environ: Mapping[str, str], collections: Iterable[CollectionSpec], warn: Callable[[str], None]
+) -> CollectionStore:
+    """The store that SPECLOOM_STATE names: the folder of the state, or the server that machines share.
+
+    A `config` fault says why it cannot be opened; what an operator should know later goes to `warn`.
+    """
+    # Nothing of Redis is imported where it is not asked for.
+    if not environ.get("SPECLOOM_STATE", "").strip():
+        return open_folder(environ, collections)
+    from .redis_link import read_state_settings
+    from .redis_store import open_redis_store
+
+    try:
+        settings = read_state_settings(environ)
+        if settings is not None:
+            return open_redis_store(settings, environ, collections, warn)
+    except (ValueError, BackplaneError) as error:
+        raise _cannot_remember(error) from None
+    return open_folder(environ, collections)
+
+
+def open_folder(environ: Mapping[str, str], collections: Iterable[CollectionSpec]) -> CollectionStore:
+    """The store in the folder of the state; a `config` fault says why it cannot be opened."""
+    from .store import open_store
+
+    folder = state_folder(environ)
+    try:
+        make_own_folder(folder, environ)
+        return open_store(Path(folder), environ, collections)
+    except (ValueError, OSError) as error:
+        raise _cannot_remember(error) from None
+
+
+def _cannot_remember(error: Exception) -> Fault:
+    return Fault("config", f"Nothing can be remembered: {error}", action="inform_user")
+
+
 class StateStores:
     """The drawers of a process. Nothing is opened, and no file made, before somebody remembers or recalls something."""
 
@@ -47,12 +83,16 @@ class StateStores:
         *,
         local: str = "",
         on_disk: bool = True,
+        may_share: bool = False,
+        warn: Callable[[str], None] = lambda _: None,
     ) -> None:
+        """`may_share` looks at SPECLOOM_STATE, as servers over HTTP do; what it has to say goes to `warn`."""
         self._environ = environ
         self._collections = tuple(collections)
         self._local = local
         self._on_disk = on_disk
-        self._store: StateStore | None = None
+        self._may_share, self._warn = may_share, warn
+        self._store: CollectionStore | None = None
         self._tidied = time.monotonic()
         self._tasks: set[asyncio.Task[object]] = set()
 
@@ -64,42 +104,45 @@ class StateStores:
             self._start(store)
         return store.drawer(collection, owner, space=space)
 
-    def store(self) -> StateStore:
+    def store(self) -> CollectionStore:
         """The store behind the drawers, for who looks after it; a `config` fault where it cannot be opened."""
         return self._store or self._open()
 
-    def _open(self) -> StateStore:
-        from .store import open_memory, open_store
-
-        try:
-            if self._on_disk:
-                folder = state_folder(self._environ)
-                make_own_folder(folder, self._environ)
-                self._store = open_store(Path(folder), self._environ, self._collections)
-            else:
-                self._store = open_memory(self._collections)
-        except (ValueError, OSError) as error:
-            raise Fault("config", f"Nothing can be remembered: {error}", action="inform_user") from None
+    def _open(self) -> CollectionStore:
+        store = self._store = self._make()
         if self._local:
-            self._grant(self._store)
-            self._start(self._store)
-        return self._store
+            self._grant(store)
+            self._start(store)
+        return store
 
-    def _grant(self, store: StateStore) -> None:
+    def _make(self) -> CollectionStore:
+        if self._may_share and self._on_disk:
+            return open_state(self._environ, self._collections, self._warn)
+        if self._on_disk:
+            return open_folder(self._environ, self._collections)
+        from .store import open_memory
+
+        return open_memory(self._collections)
+
+    def _grant(self, store: CollectionStore) -> None:
         """Take the local user's own word for their consent: once, and before the first call asks for it."""
         from .consent import grant_locally
 
         async def work() -> None:
+            # A store belongs to one loop, and what is in memory to one store.
+            own = self._make() if self._on_disk else store
             # Without it their calls are told that there is no consent, which is then true.
             with contextlib.suppress(Fault):
-                await grant_locally(store.drawer("consents", self._local), self._local, time.time())
+                await grant_locally(own.drawer("consents", self._local), self._local, time.time())
+            if own is not store:
+                await own.aclose()
 
         # A loop is running here, and it cannot wait for a coroutine.
         thread = threading.Thread(target=lambda: asyncio.run(work()), name="specloom-consent")
         thread.start()
         thread.join()
 
-    def _start(self, store: StateStore) -> None:
+    def _start(self, store: CollectionStore) -> None:
         """Tidy up, beside whatever else is done."""
         try:
             task = asyncio.get_running_loop().create_task(store.expire())
