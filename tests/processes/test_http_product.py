@@ -20,7 +20,7 @@ from mcp import Client
 
 from tests.processes.test_product import NEWS, OTTERS, record
 from tests.support import http_server
-from tests.support.loopback import Loopback
+from tests.support.loopback import Call, Loopback, Reply
 from tests.support.server_process import call, request
 
 pytestmark = pytest.mark.process
@@ -160,6 +160,76 @@ def test_a_parent_of_workers_holds_nothing_of_what_the_first_start_compiles(tmp_
     first, later = weigh(), weigh()
 
     assert first < later * 1.5
+
+
+def test_nothing_of_a_question_a_page_or_a_key_is_in_what_an_operator_reads(tmp_path: Path) -> None:
+    """Log, metrics, audit log, what is on the disk, and what is said on stderr: planted values are in none of them."""
+    question, text, secret = "Pl4ntedQuestion", "Pl4ntedText", "Pl4ntedSecret"
+    page = f"<html><head><title>{text}</title></head><body><article>{f'<p>{text} floats.</p>' * 60}</article></body>"
+
+    def answer(asked: Call) -> Reply:
+        if asked.path == "/search":
+            rows = [{"title": text, "url": f"https://example.org/{text}", "content": text}]
+            return 200, {"Content-Type": "application/json"}, json.dumps({"results": rows})
+        if "fails" in asked.path:
+            return 500, {}, f"{text} {secret}"
+        return (404, {}, "") if asked.path == "/robots.txt" else (200, {"Content-Type": "text/html"}, page)
+
+    said = tmp_path / "said.txt"
+    with Loopback(answer) as upstream:
+        settings = {
+            "SEARXNG_URL": upstream.url,
+            "SEARXNG_BASIC_AUTH": f"ann:{secret}",
+            "SEARCH_ROUTING": "searxng",
+            "SEARCH_PROVIDER": "",
+            "SPECLOOM_ALLOW_PRIVATE": "true",
+            "CHROME_PATH": "disabled",
+            "LOG_FORMAT": "json",
+            "ADMIN_API_KEY": "the admin key of this test",
+        }
+        key = make_key(tmp_path, "acme")
+        command = [sys.executable, "-m", "specloom", "serve", "--http", "127.0.0.1:0"]
+        with (
+            said.open("w") as errors,
+            subprocess.Popen(
+                command, cwd=tmp_path, env=make_environ(tmp_path, settings), stderr=errors, text=True
+            ) as process,
+        ):
+            try:
+                while (found := re.search(r"127\.0\.0\.1:(\d+)/mcp", said.read_text())) is None:
+                    assert process.poll() is None, said.read_text()
+                port = int(found[1])
+                held = {"Authorization": f"Bearer {key}"}
+                arguments: list[tuple[str, dict[str, Any]]] = [
+                    ("web_search", {"query": question}),
+                    ("web_search", {"query": question, question: secret}),
+                    ("scrape_page", {"url": f"{upstream.url}/{question}"}),
+                    ("scrape_page", {"url": f"{upstream.url}/fails/{question}"}),
+                    ("memory_save", {"note": f"{question} {text}", "topic": question}),
+                    ("sequential_search", {"searchStep": question, "stepNumber": 1, "nextStepNeeded": True}),
+                ]
+                for name, asked in arguments:
+                    assert post(port, call(1, name, asked), **held).status == 200
+                assert post(port, call(1, question, {}), **held).status == 200
+                assert post(port, call(1, "web_search", {"query": "a"}), Authorization=f"Bearer {secret}").status == 401
+                assert post(port, request(1, question), X_Request_Id=f"{question} {secret}", **held).status == 200
+                with http_server.Client(port) as client:
+                    client.get(f"/{question}", X_Api_Key=secret)
+                    metrics = client.get("/metrics", X_Admin_Key="the admin key of this test").body
+                    data = client.get("/dashboard/data", X_Admin_Key="the admin key of this test").body
+            finally:
+                process.terminate()
+                assert process.wait(60) == 0
+
+    assert upstream.calls
+    told = {"stderr": said.read_bytes(), "/metrics": metrics, "/dashboard/data": data}
+    told |= {str(path): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert any(name.endswith(".jsonl") for name in told)
+    for name, content in told.items():
+        for planted in (question, text, secret, key):
+            # The page of operators has the sentences of the newest failures, which may name what a caller wrote.
+            if (name, planted) != ("/dashboard/data", question):
+                assert planted.encode() not in content, (name, planted)
 
 
 def test_a_tenant_has_settings_of_its_own_and_answers_that_are_apart(tmp_path: Path) -> None:

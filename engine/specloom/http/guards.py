@@ -225,6 +225,9 @@ class GuardedProtocol(HttpToolsProtocol):
         if not self.url.startswith(b"/") or sum(name == b"host" for name, _ in self.headers) != 1:
             # An absolute target names a host of its own; a server that believed one of two would be led astray.
             self._refuse(400)
+        codings = [value.strip().lower() for name, value in self.headers if name == b"transfer-encoding"]
+        if codings not in ([], [b"chunked"]):
+            self._refuse(400)  # what another reader on the way might take for another end of the body
         self._body_began = self.loop.time()
         self.deadline = self._body_began + self.guard.settings.body_seconds
         self._has_asked = True
