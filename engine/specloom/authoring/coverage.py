@@ -362,6 +362,9 @@ def _cover_tool(spec: Spec, tool: Tool, traces: _Traces, use: SpecUse, report: R
         {**(expect.get("answer") or {}), **({"hints": expect["hints"]} if expect.get("hints") else {})}
         for expect in expects
     ]
+    if any(expect.get("following") for expect in expects):
+        # Where an answer goes on is stated as a position, and not as the text that it is told as.
+        stated.append({key.name: True for key in tool.answer if ("next_cursor",) in key.value.uses})
     _cover_answer(tool, stated, report)
     _cover_settings(spec, tool.settings, report)
 

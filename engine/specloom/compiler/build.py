@@ -35,7 +35,7 @@ def weave(library: Library, report: Report, *, release: bool = False) -> Model:
     """
     digest = digest_sources(library.sources)
     report.left_out |= library.unread
-    capabilities = {name: compile_capability(spec) for name, spec in library.of("capability").items()}
+    capabilities = {name: compile_capability(spec, report) for name, spec in library.of("capability").items()}
     lenses = _compiled(library.of("lens").items(), compile_lens, report)
 
     readers: list[Spec] = []

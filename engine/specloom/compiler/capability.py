@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from specloom.core import Report
+from specloom.core import Report, did_you_mean
 from specloom.language import (
     ANY,
     BOOLEAN,
@@ -20,10 +20,10 @@ from specloom.language import (
     conformer,
     maybe,
 )
-from specloom.model import Argument, Capability, Lens
+from specloom.model import Argument, Capability, IdentityKey, Lens, RowIdentity
 from specloom.specs import Listing, Map, Node, Spec, YamlScalar, to_plain
 
-from .values import whole
+from .values import Scope, compile_text, maps_of, whole
 
 # --- The types that a capability declares: the shape of each, and what makes a value fit it ---------------------------
 
@@ -55,8 +55,8 @@ SITES_OF_A_QUERY = 10
 """How many sites the example of a lens puts into one query; common engines take at least so many."""
 
 
-def compile_capability(spec: Spec) -> Capability:
-    """A capability with the shapes of its arguments and of its rows."""
+def compile_capability(spec: Spec, report: Report | None = None) -> Capability:
+    """A capability with the shapes of its arguments and of its rows; what is wrong in its expressions is reported."""
     plain = to_plain(spec.root)
     routing = plain["routing"]
     row = compile_fields(spec.root.get("row"))
@@ -70,7 +70,29 @@ def compile_capability(spec: Spec) -> Capability:
         routing.get("key", ""),
         tuple(routing["order"]),
         row_shape(row),
+        _identity(spec.root.get("identity"), row, Report() if report is None else report),
     )
+
+
+def _identity(node: Node | None, row: Mapping[str, Argument], report: Report) -> RowIdentity | None:
+    """When two rows are about one thing; None where nothing is said of it, or something in it is wrong."""
+    if not isinstance(node, Map):
+        return None
+    scope = Scope(whole({"row": row_shape(row)}), {}, report)
+    keys = []
+    for item in maps_of(node.get("keys")):
+        said, near = to_plain(item), to_plain(item.get("near")) or {}
+        value = compile_text(item.entries["is"].value, scope)
+        number = near.get("field", "")
+        if number and (number not in row or row[number].kind not in ("integer", "number")):
+            numbers = [one.name for one in row.values() if one.kind in ("integer", "number")]
+            place = item.entries["near"].place
+            report.add("E110", place, f"a row has no number {number!r}", did_you_mean(number, numbers))
+        if value is not None:
+            keys.append(IdentityKey(value, said.get("decides", False), number, near.get("by", 0)))
+    version = node.get("version")
+    known = compile_text(version, scope) if version is not None else None
+    return RowIdentity(tuple(keys), known, tuple(to_plain(node.get("lead")) or ())) if keys else None
 
 
 def row_shape(row: Mapping[str, Argument]) -> RecordType:

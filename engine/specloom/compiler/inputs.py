@@ -21,7 +21,7 @@ from specloom.language import (
     find_slow_part,
     maybe,
 )
-from specloom.model import Input
+from specloom.model import CursorInput, Input, Stage
 from specloom.specs import Listing, Map, Node, YamlEntry, YamlScalar, to_plain
 
 from .symbols import Symbols
@@ -39,6 +39,40 @@ _SHAPES: Mapping[str, Shape] = {
 
 _BOUNDS = ("required", "minimum", "maximum", "clamp", "min_length", "max_length", "max_items")
 """The keys of an input that say by themselves what it may be."""
+
+
+CURSOR = "cursor"
+"""The type of the input by which a caller goes on; what it is made of is nobody's but the engine's."""
+LONGEST_CURSOR = 2_000
+
+
+def compile_cursor(
+    node: Node | None, inputs: Mapping[str, Input], after: Iterable[Stage], report: Report
+) -> CursorInput | None:
+    """The input of a tool by which its answers are gone on with; None where it has none."""
+    entries = [(one.key, one.value) for one in entries_of(node) if isinstance(one.value, Map)]
+    found = [(name, value) for name, value in entries if to_plain(value.get("type")) == CURSOR]
+    for name, value in entries:
+        if "size" in value and to_plain(value.get("type")) != CURSOR:
+            report.add(
+                "E105", value.entries["size"].place, f"{name!r} is no cursor, which `size` belongs to", "remove it"
+            )
+    for _, value in found[1:]:
+        report.add("E105", value.place, "a tool goes on in one way, and has one cursor", f"{found[0][0]!r} is it")
+    if not found:
+        return None
+    name, cursor = found[0]
+    said = to_plain(cursor)
+    for word in ("required", "default", "enum", "pattern", "format", "min_length"):
+        if word in said:
+            report.add("E105", cursor.entries[word].place, f"a cursor takes no `{word}`", "remove it")
+    size = said.get("size", "")
+    if size and (size not in inputs or inputs[size].kind != "integer"):
+        numbers = [one.name for one in inputs.values() if one.kind == "integer"]
+        message = f"the tool has no input {size!r} that is a whole number"
+        report.add("E110", cursor.entries["size"].place, message, did_you_mean(size, numbers))
+    cutting = [at for at, stage in enumerate(after) if stage.kind == "take"]
+    return CursorInput(name, size, cutting[-1] if cutting else None)
 
 
 def compile_inputs(node: Node | None, around: Symbols, report: Report) -> dict[str, Input]:
@@ -60,6 +94,9 @@ def _compile_input(entry: YamlEntry, around: Symbols, report: Report) -> Input:
     assert isinstance(entry.value, Map)
     choices, catalogue = _choices(entry.value.get("enum"), around, report)
     kind, default = said["type"], said.get("default")
+    if kind == CURSOR:
+        said = {"max_length": LONGEST_CURSOR, **said}
+        kind = "string"
     items = _items(entry, kind, around, report)
     shape: Shape = Choice(choices) if choices and kind == "string" else _SHAPES[kind]
     if items:

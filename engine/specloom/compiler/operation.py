@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from specloom.core import Report, did_you_mean, parse_duration
 from specloom.language import (
     ANY,
     DECODERS,
+    INTEGER,
+    TEXT,
     ListOf,
     RecordType,
     Shape,
@@ -20,6 +23,7 @@ from specloom.language import (
     whole_document,
 )
 from specloom.model import (
+    HALF_GIVEN,
     Arrangement,
     Capability,
     Field,
@@ -107,6 +111,9 @@ def _compile_step(node: Map, scope: Scope, capability: Capability | None, tracke
         check_constants(body_node.get(kind) if isinstance(body_node, Map) else None, scope.report)
     reading = _reading(word, reading_node, scope, capability, tracker)
     paging_node = node.get("paging")
+    if isinstance(paging_node, Map) and to_plain(paging_node.get("resume")) is True:
+        is_token = "cursor" in paging_node
+        scope = scope.plus(position=maybe(TEXT) if is_token else INTEGER)
     step = Step(
         _name_of(node),
         verb.upper(),
@@ -132,15 +139,61 @@ def _paging(node: Map, reading: ResponseMapping, scope: Scope, tracker: Dependen
     said = to_plain(inner) if isinstance(inner, Map) else {}
     rows = ListOf(_row_shape(reading.fields))
     at = tracker.text(_WHAT, "at", inner, scope.plus(page=ANY)) if isinstance(inner, Map) else None
+    resume = to_plain(node.get("resume")) is True
+    by = said.get("by", 0 if kind == "offset" else 1)
+    is_number = isinstance(by, int) and not isinstance(by, bool)
+    if (is_number and by < 1 and "by" in said) or not (is_number or (isinstance(by, str) and resume)):
+        hint = "say how many rows a page has" + ("" if resume else ", as a number")
+        scope.report.add("E104", node.entries[kind].place, f"`by` cannot be {by!r}", hint)
+    step = tracker.text(_WHAT, "by", inner, scope) if isinstance(inner, Map) and isinstance(by, str) else None
+    _check_resume(node, kind, said, resume, scope.report)
+    lives = to_plain(node.get("lives"))
     return Paging(
         kind,
         to_plain(node.get("most")),
         said.get("parameter", ""),
         said.get("from", 1 if kind == "page" else 0),
-        said.get("by", 1),
+        by if is_number else 0,
+        step,
         at,
         tracker.text(_WHAT, "enough", node, scope.plus(page=ANY, rows=rows)),
+        resume,
+        to_plain(node.get("deepest")),
+        tracker.text(_WHAT, "more", node, scope.plus(page=ANY, items=INTEGER)),
+        parse_duration(lives) if lives else HALF_GIVEN,
     )
+
+
+_RESUMABLE = ("page", "offset", "cursor")
+
+
+def _check_resume(node: Map, kind: str, said: Mapping[str, Any], resume: bool, report: Report) -> None:
+    """Report what belongs to pages that a later call goes on with and stands elsewhere, and what others lack."""
+    if resume and kind not in _RESUMABLE:
+        hint = "pages with numbers, rows with numbers and cursors can be gone on with"
+        report.add("E105", node.entries["resume"].place, f"nobody can go on with pages by `{kind}`", hint)
+    for word in ("more", "deepest", "lives"):
+        if word in node and not resume:
+            message = f"`{word}` is about pages that a later call goes on with"
+            report.add("E105", node.entries[word].place, message, "write `resume: true`, or remove it")
+    if not resume and kind in _RESUMABLE:
+        needed = ("parameter", "by") if kind == "offset" else ("parameter",)
+        for word in needed:
+            if word not in said:
+                report.add("E102", node.entries[kind].place, f"`{kind}` needs the key {word!r}")
+    if "deepest" in node and kind == "cursor":
+        report.add("E105", node.entries["deepest"].place, "a cursor has no number", "remove `deepest`")
+
+
+def _resumed(steps: Iterable[Step], report: Report) -> Paging | None:
+    """The paging of the step whose pages can be gone on with; a second one is reported."""
+    found = [step for step in steps if step.paging is not None and step.paging.resume]
+    for step in found[1:]:
+        hint = "let one step have pages that a later call goes on with"
+        report.add(
+            "E105", step.place, f"an operation goes on with the pages of one step, and {found[0].name!r} is that", hint
+        )
+    return found[0].paging if found else None
 
 
 def _base(node: Node | None, scope: Scope, tracker: DependencyTracker) -> tuple[str | Value, ...]:
@@ -249,6 +302,7 @@ def compile_operation(
     values, scope = compile_definitions([*needed_definitions(shared, node), *own], scope)
     shard = _shard(node.get("shard"), arguments, scope, tracker)
     steps, shapes = compile_steps(node.get("steps"), scope, capability, tracker)
+    paging = _resumed(steps, report)
     scope = scope.plus(steps=whole(shapes), page=ANY)
     arrangement = _arrangement(node.get("rows"), scope, tracker)
     facts = [(one.key, tracker.expression("the facts", one.value, scope)) for one in entries_of(node.get("meta"))]
@@ -276,6 +330,7 @@ def compile_operation(
         conformers(capability),
         used,
         to_plain(node.get("description")) or "",
+        paging,
     )
 
 

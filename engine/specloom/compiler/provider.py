@@ -246,6 +246,8 @@ def compile_provider(spec: Spec, capabilities: Mapping[str, Capability], report:
         tables,
         plain.get("homepage", ""),
         " ".join(plain.get("notes", "").split()),
+        index=plain.get("index", ""),
+        weight=float(plain.get("weight", 1.0)),
     )
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from specloom.core import did_you_mean
-from specloom.language import ANY, OPEN, Any_, ListOf, RecordType, Shape, maybe, strip
-from specloom.model import Stage, Value
+from specloom.core import Report, did_you_mean
+from specloom.language import ANY, OPEN, TEXT, Any_, ListOf, RecordType, Shape, maybe, strip
+from specloom.model import Merge, Stage, Value
 from specloom.specs import Listing, Map, Node, YamlScalar, to_plain
 
 from .symbols import DependencyTracker, Symbols, added_by, overrides_of
-from .values import Scope, items_of, maps_of, whole
+from .values import Scope, entries_of, items_of, maps_of, scalars_of, whole
 
 
 def compile_stages(
@@ -54,6 +54,8 @@ def _stage(
         optional = to_plain(inner.get("optional")) is True
         enriching = Stage(kind, node.place, when=when, hook=hook.name, parameters=parameters, optional=optional)
         return enriching, _with(row_shape, added_by(hook.name, around))
+    if kind == "merge":
+        return _merge(inner, node, row_shape, around, scope.report)
     if kind == "group":
         by, label = tracker.text(what, "by", inner, inside), str(to_plain(inner.get("as")))
         return Stage(kind, node.place, by, when=when, label=label), row_shape
@@ -94,6 +96,49 @@ def _expand(inner: Map, node: Map, row_shape: RecordType, scope: Scope) -> tuple
         scope.report.add("E110", listed.place, f"the field {listed.value!r} is no list")
     item = shape.item if isinstance(shape, ListOf) else ANY
     return Stage("expand", node.place, names=(str(listed.value), one)), _with(row_shape, {one: item})
+
+
+def _merge(inner: Map, node: Map, row: RecordType, around: Symbols, report: Report) -> tuple[Stage | None, RecordType]:
+    capability = around.find_capability(inner.get("by"), report)
+    if capability is None:
+        return None, OPEN
+    if capability.identity is None:
+        place = inner.entries["by"].place
+        hint = "say under its `identity` which rows are about one thing"
+        report.add("E110", place, f"capability {capability.name!r} does not say when two rows are one", hint)
+        return None, OPEN
+    scope = Scope(RecordType({}), {}, report)
+    takes, everything = inner.get("take"), inner.get("all")
+    take: list[tuple[str, str | tuple[str, ...]]] = []
+    for entry in entries_of(takes):
+        rule = to_plain(entry.value)
+        _check_fields((YamlScalar(entry.key, entry.place, False),), row, scope)
+        for provider in scalars_of(entry.value) if isinstance(rule, list) else ():
+            if provider.value not in around.providers and provider.value not in report.left_out:
+                hint = did_you_mean(str(provider.value), around.providers)
+                report.add("E110", provider.place, f"there is no provider {provider.value!r}", hint)
+        take.append((entry.key, tuple(rule) if isinstance(rule, list) else rule))
+    added: dict[str, Shape] = {}
+    for entry in entries_of(everything):
+        _check_fields((entry.value,), row, scope)
+        added[entry.key] = ListOf(TEXT) if to_plain(entry.value) == "provider" else maybe(ANY)
+    versions = to_plain(inner.get("versions")) or {}
+    for name in (to_plain(inner.get("from")) or "", versions.get("as", "")):
+        if name:
+            added[name] = maybe(ANY)
+    versions_node = inner.get("versions")
+    if isinstance(versions_node, Map):
+        _check_fields(items_of(versions_node.get("fields")), row, scope)
+    stage = Merge(
+        capability.identity,
+        to_plain(inner.get("rank")) != "first",
+        tuple(take),
+        tuple((to_plain(everything) or {}).items()),
+        to_plain(inner.get("from")) or "",
+        versions.get("as", ""),
+        tuple(versions.get("fields", ())),
+    )
+    return Stage("merge", node.place, merge=stage), _with(row, added)
 
 
 def _lookup(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from specloom.core import Report, did_you_mean
+from specloom.core import Report, did_you_mean, parse_duration
 from specloom.language import ANY, BOOLEAN, INTEGER, NUMBER, TEXT, ListOf, RecordType, Shape, join, may_be_null, maybe
 from specloom.model import Access, Again, CollectionModel, Pair, Part, Strategy, Value
 from specloom.plugins import Hook, Procedure
@@ -317,12 +317,21 @@ def _strategy(node: Map, scope: Scope, around: Symbols, tracker: DependencyTrack
         again=again,
         first_decides=to_plain(inner.get("first_decides")) is True,
         able_first=to_plain(inner.get("able_first")) is True,
+        at_most=tracker.text(what, "at_most", inner, scope),
+        wait=parse_duration(to_plain(inner.get("wait"))) if "wait" in inner else 0.0,
         outcomes=outcomes,
     )
 
 
-def row_shape_of(plan: Iterable[Strategy], around: Symbols) -> RecordType:
-    """A row that any of these strategies may give: a field that not all of them have may be null."""
+WITNESS: Mapping[str, Shape] = {"provider": TEXT, "place": INTEGER}
+"""The fields of a row that say who gave it, and as the how manieth."""
+
+
+def row_shape_of(plan: Iterable[Strategy], around: Symbols, *, merged: bool = False) -> RecordType:
+    """A row that any of these strategies may give: a field that not all of them have may be null.
+
+    With `merged` a row says who gave it.
+    """
     strategies = list(plan)
     operations = dict.fromkeys(one.operation for one in strategies if one.operation)
     shapes = [around.capabilities[one].shape for one in operations]
@@ -332,6 +341,14 @@ def row_shape_of(plan: Iterable[Strategy], around: Symbols) -> RecordType:
     for shape in shapes:
         for name, known in shape.fields.items():
             everywhere = all(name in other.fields for other in shapes)
-            merged = join(fields[name], known) if name in fields else known
-            fields[name] = merged if everywhere else maybe(merged)
-    return whole(fields)
+            together = join(fields[name], known) if name in fields else known
+            fields[name] = together if everywhere else maybe(together)
+    return whole({**fields, **WITNESS} if merged else fields)
+
+
+def check_witnesses(plan: Iterable[Strategy], report: Report) -> None:
+    """Report strategies whose rows nobody is named for who gave them, in a tool that merges rows."""
+    for strategy in plan:
+        if strategy.kind not in ("call", "first_of", "gather"):
+            message = f"rows of `{strategy.kind}` are nobody's, and `merge` puts rows of providers together"
+            report.add("E105", strategy.place, message, "use `gather`, `first_of` or `call`")

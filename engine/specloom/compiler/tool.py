@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from specloom.core import Report, did_you_mean, parse_duration
-from specloom.language import ANY, INTEGER, NUMBER, OPEN, TEXT, ListOf, Shape, maybe
+from specloom.language import ANY, BOOLEAN, INTEGER, NUMBER, OPEN, TEXT, ListOf, Shape, maybe
 from specloom.model import (
     BUDGET,
     AnswerKey,
@@ -42,11 +42,11 @@ from .answer_text import (
     compile_budget,
     compile_reads,
 )
-from .inputs import check_names, compile_inputs
+from .inputs import check_names, compile_cursor, compile_inputs
 from .provider import compile_settings, compile_tables, settings_shape
 from .published_schemas import input_schema, output_schema, whole_schema
 from .stages import compile_stages
-from .strategies import compile_plan, declared_parts, row_shape_of, settle_parts, shape_of_parts
+from .strategies import check_witnesses, compile_plan, declared_parts, row_shape_of, settle_parts, shape_of_parts
 from .symbols import (
     DependencyTracker,
     Symbols,
@@ -57,7 +57,7 @@ from .symbols import (
     result_shape,
     settings_of_procedures,
 )
-from .values import Scope, compile_definitions, compile_text, entries_of, items_of, scalars_of, whole
+from .values import Scope, compile_definitions, compile_text, entries_of, items_of, maps_of, scalars_of, whole
 
 DEFAULT_DEADLINE = 60.0
 _DOTTED = re.compile(r"\.\s*+\"?([\w-]+)")
@@ -80,12 +80,18 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
     is_whole = len(plan) == len(items_of(root.get("plan")))
     # What a strategy that cannot be used would have given is not known, so nothing that names it is blamed.
     scope = scope.plus(parts=shape_of_parts(plan)) if is_whole and "parts" in scope.names.fields else scope
-    given = row_shape_of(plan, around) if is_whole else OPEN
+    merged = any("merge" in stage for stage in maps_of(root.get("after")))
+    given = row_shape_of(plan, around, merged=merged) if is_whole else OPEN
+    if merged:
+        check_witnesses(plan, report)
     after, row_shape = compile_stages(root.get("after"), scope, given, around, tracker)
     is_whole = is_whole and len(after) == len(items_of(root.get("after")))
     done = scope.plus(
         rows=ListOf(row_shape), served_by=maybe(TEXT), served_operation=maybe(TEXT), meta=ANY, not_applied=ListOf(TEXT)
     )
+    cursor = compile_cursor(root.get("input"), inputs, after, report)
+    if cursor is not None:
+        done = done.plus(next_cursor=maybe(TEXT), more_exists=maybe(BOOLEAN))
     procedures = procedures_of(plan, after, around)
     if procedures:
         done = done.plus(result=result_shape(plan, after, around))
@@ -108,6 +114,8 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
     if len(report.errors) > before or not is_whole:
         return None
     reached = _reached(tracker, dict(values), plan, hints, inputs, around)
+    if cursor is not None:
+        reached.setdefault(cursor.name, []).append("the plan")
     _prove(root.get("cache"), reached, report)
     check_cached(root.get("cache"), procedures, _personal(tracker, dict(values), plan), report)
     for one in inputs.values():
@@ -161,6 +169,7 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
         budget,
         reads,
         notices,
+        cursor,
     )
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .faults import KINDS, Action, Fault, all_failed, to_plain
     from .garbage_collection import collect_seldom, keep
     from .limits import Limiter, Pacer, Rate, parse_duration, parse_rate, parse_size, refuse_start
-    from .messages import Answer, Header, Policy, Request, Response, redact_response
+    from .messages import Answer, Header, Policy, PagePosition, Request, Response, redact_response
     from .page_addresses import canonical_url, is_tracker, strip_trackers
     from .paths import (
         ENGINE_SUFFIXES, NAME, PAGE_TEMPLATES, PROMPTS, PROMPT_SUFFIX, STATE_VARIABLE, cache_folder, config_folder,
@@ -57,7 +57,7 @@ __getattr__ = exports(
         "faults": "KINDS Action Fault all_failed to_plain",
         "garbage_collection": "collect_seldom keep",
         "limits": "Limiter Pacer Rate parse_duration parse_rate parse_size refuse_start",
-        "messages": "Answer Header Policy Request Response redact_response",
+        "messages": "Answer Header Policy PagePosition Request Response redact_response",
         "page_addresses": "canonical_url is_tracker strip_trackers",
         "paths": (
             "ENGINE_SUFFIXES NAME PAGE_TEMPLATES PROMPTS PROMPT_SUFFIX STATE_VARIABLE cache_folder config_folder "

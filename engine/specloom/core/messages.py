@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from .dataclasses import dataclass, field, replace
@@ -73,6 +73,16 @@ def redact_response(response: Response, secrets: Iterable[Secret]) -> Response:
 
 
 @dataclass(frozen=True, slots=True)
+class PagePosition:
+    """Where among the pages of an upstream to go on."""
+
+    page: str = ""
+    """The page as the upstream names it: a number, or what it gave for the next one; empty for the first."""
+    skip: int = 0
+    """How many of the rows that come of it were given already."""
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What an operation gave: its rows and facts about the whole answer."""
 
@@ -84,3 +94,9 @@ class Answer:
     """How many pages were read where its spec reads no more of them and the upstream has more; 0 where it has not."""
     failed: tuple[Fault, ...] = ()
     """How requests failed without which there is an answer all the same."""
+    following: PagePosition | None = None
+    """Where the next rows begin, where the upstream has pages; None where none are left that can be asked for."""
+    has_more: bool | None = None
+    """Whether the upstream has further rows, whether or not they can be asked for; None where it does not say."""
+    keep: Callable[[], Awaitable[None]] | None = None
+    """Keeps for a while what this was made of, so that whoever goes on from its middle asks for none of it again."""

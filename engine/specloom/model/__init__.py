@@ -19,16 +19,16 @@ if TYPE_CHECKING:
         CollectionModel, Lens, Model, head_of_capability, head_of_provider, head_of_tool, make_heads,
     )
     from .provider import (
-        AddressPart, AddressPattern, AddressSegment, Argument, Arrangement, Capability, ErrorRule, Grant, Join,
-        Nearest, Operation, PageAddress, PageModel, PageQuestion, Paging, Provider, ResponseMapping, Retry, Service,
-        Shard, Step, parse_address,
+        HALF_GIVEN, AddressPart, AddressPattern, AddressSegment, Argument, Arrangement, Capability, ErrorRule, Grant,
+        IdentityKey, Join, Nearest, Operation, PageAddress, PageModel, PageQuestion, Paging, Provider, ResponseMapping,
+        Retry, RowIdentity, Service, Shard, Step, parse_address,
     )
     from .resource import HOLE, Completion, Resource, Source
     from .tables import BreakerRow, CallCounts, FailureRow, LensRow, Pace, ProviderRow, StallsRow, Tables, TenantRow
     from .answer_text import SEPARATOR, AnswerBody, AnswerGroup, AnswerLine, AnswerPart, AnswerWindow, has_window
     from .tool import (
-        BUDGET, HINTS, NOTICES, TRUST, Access, Advice, Again, AnswerBudget, AnswerKey, Cache, Hints, Input,
-        LinkPolicy, Part, Reads, Shortening, Stage, Strategy, Tool, asked_by, questions, stages_of,
+        BUDGET, HINTS, NOTICES, TRUST, Access, Advice, Again, AnswerBudget, AnswerKey, Cache, CursorInput, Hints,
+        Input, LinkPolicy, Merge, Part, Reads, Shortening, Stage, Strategy, Tool, asked_by, questions, stages_of,
     )
     from .toolset import NAMED_TOOL, Toolset, instructions_for, served_prompts
     from .values import NULL_KEPT, Field, Pair, Row, Setting, Uses, Value, make_setting
@@ -43,16 +43,16 @@ __getattr__ = exports(
         "late_mappings": "DerivedMapping LazyMapping",
         "model": "CollectionModel Lens Model head_of_capability head_of_provider head_of_tool make_heads",
         "provider": (
-            "AddressPart AddressPattern AddressSegment Argument Arrangement Capability ErrorRule Grant Join "
-            "Nearest Operation PageAddress PageModel PageQuestion Paging Provider ResponseMapping Retry Service "
-            "Shard Step parse_address"
+            "HALF_GIVEN AddressPart AddressPattern AddressSegment Argument Arrangement Capability ErrorRule Grant "
+            "IdentityKey Join Nearest Operation PageAddress PageModel PageQuestion Paging Provider ResponseMapping "
+            "Retry RowIdentity Service Shard Step parse_address"
         ),
         "resource": "HOLE Completion Resource Source",
         "tables": "BreakerRow CallCounts FailureRow LensRow Pace ProviderRow StallsRow Tables TenantRow",
         "answer_text": "SEPARATOR AnswerBody AnswerGroup AnswerLine AnswerPart AnswerWindow has_window",
         "tool": (
-            "BUDGET HINTS NOTICES TRUST Access Advice Again AnswerBudget AnswerKey Cache Hints Input LinkPolicy "
-            "Part Reads Shortening Stage Strategy Tool asked_by questions stages_of"
+            "BUDGET HINTS NOTICES TRUST Access Advice Again AnswerBudget AnswerKey Cache CursorInput Hints Input "
+            "LinkPolicy Merge Part Reads Shortening Stage Strategy Tool asked_by questions stages_of"
         ),
         "toolset": "NAMED_TOOL Toolset instructions_for served_prompts",
         "values": "NULL_KEPT Field Pair Row Setting Uses Value make_setting",

@@ -77,6 +77,10 @@ class ResponseMapping:
     place: Place = field(default_factory=lambda: Place(""))
 
 
+HALF_GIVEN = 300.0
+"""Seconds for which a page is kept of which not all rows were given, where a spec says nothing else."""
+
+
 @dataclass(frozen=True, slots=True)
 class Paging:
     """How the next page is asked for: `kind` is offset, page, cursor, names or link; `most` pages are read."""
@@ -84,10 +88,22 @@ class Paging:
     kind: str
     most: int
     parameter: str = ""
+    """Empty where the request itself says `position`."""
     start: int = 0
     by: int = 1
+    """How far a page is from the next one; 0 for as many items as it has."""
+    step: Value | None = None
+    """The same, where it hangs on what is asked."""
     at: Value | None = None
     enough: Value | None = None
+    resume: bool = False
+    """A later call may go on where one has ended, each run of the operation over one page."""
+    deepest: int | None = None
+    """The last page or row number that the upstream gives."""
+    more: Value | None = None
+    """Whether there is a page behind this one."""
+    lives: float = 0.0
+    """Seconds for which the upstream knows what it gave for the next page, and for which a page half given is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +184,8 @@ class Operation:
     """For each row field of the capability: its name, what makes a value fit its type (None: it does not), required."""
     arguments_used: frozenset[str] = frozenset()
     description: str = ""
+    paging: Paging | None = None
+    """That of the step whose pages later calls can go on with."""
 
     @property
     def id(self) -> str:
@@ -355,6 +373,34 @@ class Provider:
     notes: str = ""
     pages: tuple[PageModel, ...] = ()
     """The pages of its site that it reads, in the order of its file."""
+    index: str = ""
+    """Whose index it searches, where others search the same one; empty for its own."""
+    weight: float = 1.0
+    """How much its places count where rows of several are put in one order."""
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityKey:
+    """What rows have in common that are about one thing; a value of null, or a list with null in it, is none."""
+
+    value: Value
+    decides: bool = False
+    """Rows that have different ones are different things, whatever weaker keys say."""
+    near: str = ""
+    """A number that has to be alike as well."""
+    by: int = 0
+    """How far two such numbers may be apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowIdentity:
+    """When two rows of a capability are about one thing: by keys, the strongest first."""
+
+    keys: tuple[IdentityKey, ...]
+    version: Value | None = None
+    """Which version of the thing a row is of, as a text; versions of one thing may differ in what decides."""
+    lead: tuple[str, ...] = ()
+    """The versions in the order in which they stand for the thing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,3 +428,4 @@ class Capability:
     routing_key: str
     order: tuple[str, ...]
     shape: RecordType = field(default_factory=lambda: RecordType({}))
+    identity: RowIdentity | None = None

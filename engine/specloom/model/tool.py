@@ -14,7 +14,7 @@ from .values import Field, Pair, Setting, Uses, Value
 if TYPE_CHECKING:
     from specloom.plugins import Procedure
 
-    from .provider import Provider
+    from .provider import Provider, RowIdentity
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,10 @@ class Strategy:
     first_decides: bool = False
     """Where the first provider fails and nobody after it finds anything, its fault is told."""
     able_first: bool = False
+    at_most: Value | None = None
+    """For `gather`: how many are asked, each of another index."""
+    wait: float = 0.0
+    """For `gather`: seconds after which no answer is awaited any more; 0 for as long as the call has."""
     """Who takes every filter that the caller set is asked before who does not."""
     parts: tuple[Part, ...] = ()
     rows: tuple[str, ...] = ()
@@ -136,6 +140,24 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Merge:
+    """How rows of several providers that are about one thing become one row."""
+
+    identity: RowIdentity
+    is_fused: bool = True
+    """The order is that of reciprocal rank fusion, and not that of the first place of each."""
+    take: tuple[tuple[str, str | tuple[str, ...]], ...] = ()
+    """For a field whose it is: `longest`, `any`, or providers in their order; of others that of whoever leads."""
+    all: tuple[tuple[str, str], ...] = ()
+    """New fields with what every row says under one, by provider."""
+    origin: str = ""
+    """The field that says who gave which field, where that is not who leads."""
+    versions: str = ""
+    """The field that lists the versions of the thing, where there are several."""
+    version_fields: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Stage:
     """One thing that happens to rows after the plan.
 
@@ -160,6 +182,7 @@ class Stage:
     """For `lookup`: each field that a row gets, with the field of the answer that it is taken from."""
     keys: tuple[tuple[str, ...], ...] = ()
     """For `dedupe`: what makes two rows one, each a field or several that are all alike."""
+    merge: Merge | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +279,17 @@ class Reads:
 
 
 @dataclass(frozen=True, slots=True)
+class CursorInput:
+    """The input by which a caller goes on where an answer has ended."""
+
+    name: str
+    size: str = ""
+    """The input that says how many rows a page has, which stays what it was; "" for none."""
+    take: int | None = None
+    """Which stage after the plan says how many rows are told; None where all are."""
+
+
+@dataclass(frozen=True, slots=True)
 class Tool:
     """One tool, compiled."""
 
@@ -305,6 +339,12 @@ class Tool:
     """For the tool that reads on what others have cut."""
     notices: tuple[tuple[Value, Value], ...] = ()
     """Sentences at the head of its answer, each behind when it is said."""
+    cursor: CursorInput | None = None
+
+    @property
+    def merges(self) -> bool:
+        """Whether its rows say who gave them, because some of them are put together."""
+        return any(stage.merge is not None for stage in self.after)
 
     @property
     def sources(self) -> tuple[str, ...]:

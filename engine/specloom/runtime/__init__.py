@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .arguments import Arguments, parse_arguments
     from .circuit_breaker import Breakers
+    from .cursor import write_cursor
     from .configuration import (
         ROUTING, SINGLE, RoutingError, configure, is_configured, missing_settings, plan_routes, read_settings,
     )
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from .metrics import LATENCY_BOUNDS, Count
     from .notices import none_configured, resolve
     from .operation import drive, drive_live, first_requests, perform
-    from .plan import Ask, AskAll, Offer, PlanContext, ProviderOutcome, Pursuit, Run, Shortfall, plan_context
+    from .plan import AnswerEnd, Ask, AskAll, Offer, PlanContext, ProviderOutcome, Pursuit, Run, Shortfall, plan_context
     from .presentation import Presented, Presenter, fit_to_budget, tell_failure, tell_within, to_text
     from .pages import PageIndex, PageMatch, make_page, settle
     from .recordings import (
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from .rehearsal import rehearse
     from .request import STEP, secrets_of
     from .resources import ResourceContext, answer_resource, list_rows, parameters_of, read_table
+    from .stages import name_providers
     from .strategies import pursue
     from .traced_sender import TracedSender
 
@@ -40,19 +42,21 @@ __getattr__ = exports(
         "configuration": (
             "ROUTING SINGLE RoutingError configure is_configured missing_settings plan_routes read_settings"
         ),
+        "cursor": "write_cursor",
         "executor": "Done Executor Prepared describe_large to_body",
         "live_context": "LiveContext",
         "metrics": "LATENCY_BOUNDS Count",
         "notices": "none_configured resolve",
         "operation": "drive drive_live first_requests perform",
         "degradation": "NO_FAILURE PHRASES with_notices",
-        "plan": "Ask AskAll Offer PlanContext ProviderOutcome Pursuit Run Shortfall plan_context",
+        "plan": "AnswerEnd Ask AskAll Offer PlanContext ProviderOutcome Pursuit Run Shortfall plan_context",
         "presentation": "Presented Presenter fit_to_budget tell_failure tell_within to_text",
         "pages": "PageIndex PageMatch make_page settle",
         "recordings": "TOKEN_REPLY RecordingSender ReplaySender Sender Unsent request_id to_recording",
         "rehearsal": "rehearse",
         "request": "STEP secrets_of",
         "resources": "ResourceContext answer_resource list_rows parameters_of read_table",
+        "stages": "name_providers",
         "strategies": "pursue",
         "traced_sender": "TracedSender",
     },

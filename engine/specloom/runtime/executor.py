@@ -634,7 +634,14 @@ class Executor:
 
         async def ask(one: Ask, within: float) -> Answer:
             return await self.upstreams.ask(
-                one.provider, one.operation, one.arguments, within=within, lives=lives, tenant=tenant
+                one.provider,
+                one.operation,
+                one.arguments,
+                within=within,
+                lives=lives,
+                tenant=tenant,
+                position=one.position,
+                goes_on=one.goes_on,
             )
 
         contexts: list[LiveContext] = []
@@ -647,6 +654,10 @@ class Executor:
         running = pursue(tool, self.model, arguments, self.tool_settings[tool.name], self.offer(), now, caller)
         outcome = await conduct(running, ask, run, deadline=tool.deadline, progress=progress)
         outcome.lives = [*lives, *(life for context in contexts for life in context.lives)]
+        if outcome.cursor is not None and outcome.cursor.offset:
+            for _, _, answer in outcome.pages:
+                if answer.keep is not None:
+                    await answer.keep()
         return outcome
 
     async def aclose(self) -> None:

@@ -9,12 +9,23 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from specloom.core import Answer, Fault, Request, Response, Secret, dataclass, replace
+from specloom.core import Answer, Fault, PagePosition, Request, Response, Secret, dataclass, replace
 from specloom.core.lazy import LateModule
-from specloom.language import Unworkable, build, evaluate, truthy
-from specloom.model import Operation, Provider, Row, Step
+from specloom.language import Layer, Unworkable, build, evaluate, how_many, truthy
+from specloom.model import Operation, Paging, Provider, Row, Step
 
-from .request import Note, OperationContext, Tokens, build_request, granted, make_context, next_request
+from .request import (
+    Note,
+    OperationContext,
+    Tokens,
+    build_request,
+    find_following,
+    granted,
+    make_context,
+    next_request,
+    to_page,
+    turn_to,
+)
 from .response import Empty, arrange, conform, interleave, read_response
 
 if TYPE_CHECKING:
@@ -44,11 +55,13 @@ def perform(
     now: float,
     tokens: Tokens | None = None,
     note: Note | None = None,
+    position: PagePosition | None = None,
 ) -> Running:
     """Run an operation. Arguments that it does not take, and empty ones, are left out.
 
     The driver throws a Fault for what it cannot send. `tokens` keeps what was granted, from one run to the next, and
-    `note` is told of each response that could be read, so that no other one is remembered.
+    `note` is told of each response that could be read, so that no other one is remembered. `position` is where to go
+    on, of an operation that has pages to go on with.
     """
     given = {name: arguments[name] for name in operation.input if arguments.get(name) not in (None, "")}
     answers: list[Answer] = []
@@ -56,7 +69,10 @@ def perform(
     for part in _shards(operation, given, config, now):
         context = make_context(operation, part, config, now, tokens, note)
         try:
-            answers.append((yield from _once(provider, operation, context)))
+            if operation.paging is None:
+                answers.append((yield from _once(provider, operation, context)))
+            else:
+                answers.append((yield from _pages(provider, operation, operation.paging, context, position)))
         except Unworkable as fault:
             if context.headers is None:
                 raise
@@ -115,6 +131,59 @@ def _shards(
     return [{**given, shard.over: part} for part in parts]
 
 
+def _pages(
+    provider: Provider,
+    operation: Operation,
+    paging: Paging,
+    context: OperationContext,
+    position: PagePosition | None,
+) -> Running:
+    """The rows of as many pages as it takes, and where the next ones begin.
+
+    Each page is a run of all steps, so that it is known which rows are of which page whatever the steps make of them.
+    One that fails behind the first ends the answer and not the call; whoever goes on begins with it.
+    """
+    page, skip = (position.page, position.skip) if position is not None else ("", 0)
+    if position is not None:
+        turn_to(paging, page, context)
+    most = how_many(operation.arrangement.take, context)
+    rows: list[Row] = []
+    starts: list[tuple[int, PagePosition]] = []
+    failed: tuple[Fault, ...] = ()
+    meta: dict[str, Any] | None = None
+    before: list[Row] = []
+    while True:
+        try:
+            answer = yield from _once(provider, operation, context)
+        except Fault as fault:
+            if meta is None or isinstance(fault, Unworkable):
+                raise
+            return Answer(rows, meta, True, 0, (*failed, fault), PagePosition(page), True)
+        meta = answer.meta if meta is None else meta
+        failed += answer.failed
+        starts.append((len(rows), PagePosition(page, skip)))
+        # One page under every number would be the same rows again.
+        if answer.rows and answer.rows == before:
+            return Answer(rows, meta, True, 0, failed, None, None)
+        before = answer.rows
+        rows += answer.rows[skip:]
+        if most is not None and len(rows) > most:
+            begin, start = next((at, one) for at, one in reversed(starts) if at <= most)
+            return Answer(rows[:most], meta, True, 0, failed, replace(start, skip=start.skip + most - begin), True)
+        following, has_more = context.following, context.has_more
+        if following is None or any(following == one.page for _, one in starts):
+            return Answer(rows, meta, answer.asked or len(starts) > 1, 0, failed, None, has_more)
+        page, skip = following, 0
+        if paging.enough is None:
+            is_enough = most is None or len(rows) >= most
+        else:
+            is_enough = truthy(evaluate(paging.enough, Layer(context, rows=rows)))
+        if is_enough or len(starts) >= paging.most:
+            return Answer(rows, meta, True, 0, failed, PagePosition(page), has_more)
+        turn_to(paging, page, context)
+        context.steps.clear()
+
+
 def _once(provider: Provider, operation: Operation, context: OperationContext) -> Running:
     steps = context.steps
     pages = 0
@@ -151,6 +220,10 @@ def _step(
 ) -> Generator[Request | Wait, Response | None, tuple[list[Row], int]]:
     """The rows of all pages; and how many pages these are where there are more than the spec reads, else 0."""
     request = build_request(provider, operation, step, context)
+    if step.paging is not None and step.paging.resume:
+        rows = yield from _exchange(provider, step, to_page(step.paging, request, context), context)
+        context.following, context.has_more = find_following(step.paging, context)
+        return rows, 0
     rows = found = yield from _exchange(provider, step, request, context)
     asked = [request]
     while step.paging is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from specloom.core import Answer, Fault, dataclass, field
+from specloom.core import Answer, Fault, PagePosition, dataclass, field
 from specloom.core.lazy import LateModule
 from specloom.language import Moment, RunBindings, evaluate
 from specloom.model import Model, Row, Tool, stages_of
@@ -27,6 +27,10 @@ class Ask:
     operation: str
     arguments: Mapping[str, Any]
     again: bool = False
+    position: PagePosition | None = None
+    """Where in its pages to begin, for a tool whose answers can be gone on with."""
+    goes_on: bool = False
+    """An earlier answer is gone on with, whose responses may have been kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,8 @@ class AskAll:
 
     asks: tuple[Ask, ...]
     optional: bool = False
+    wait: float = 0.0
+    """Seconds after which no answer is awaited any more; 0 for as long as the call has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +104,23 @@ Life = tuple[float, float]
 """When a part of an answer was made and when it ends, in seconds since the epoch."""
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerEnd:
+    """Where an answer has ended: which strategy gave it, where its rows began, and how many of them were told."""
+
+    strategy: int
+    positions: tuple[tuple[str, PagePosition], ...]
+    """Whom to ask, each from where."""
+    offset: int = 0
+    """How many of the rows that come of it, after all stages, were given already."""
+    size: int | None = None
+    """How many rows a page has."""
+    is_again: bool = False
+    """The rows are those of a second try."""
+    seen: str = ""
+    """What merged rows were given before, each as a mark."""
+
+
 @dataclass(slots=True)
 class ProviderOutcome:
     """What a plan gave, and how."""
@@ -137,6 +160,16 @@ class ProviderOutcome:
     """The notices of an answer whose data has no place for them."""
     partial: bool = False
     """Something is left out that may be there again soon."""
+    pages: list[tuple[str, PagePosition, Answer]] = field(default_factory=list)
+    """Of a tool whose answers can be gone on with: who gave rows, from where on, and what with."""
+    strategy: int = 0
+    """Which strategy of the plan gave them."""
+    is_again: bool = False
+    """They are those of a second try."""
+    cursor: AnswerEnd | None = None
+    """Where the next answer begins."""
+    marks: list[str] = field(default_factory=list)
+    """What the merged rows are known by."""
     lives: list[Life] = field(default_factory=list)
     """Of each part that came from the cache, when it was made and when it ends, in seconds since the epoch."""
 
@@ -207,6 +240,8 @@ class PlanContext(RunBindings):
     rows: list[Row] = field(default_factory=list)
     result: Any = None
     """The record of the procedure that ran."""
+    next_cursor: str | None = None
+    more_exists: bool | None = None
 
 
 def plan_context(
@@ -251,6 +286,8 @@ class PlanRun:
     offer: Offer
     context: PlanContext
     outcome: ProviderOutcome
+    cursor: AnswerEnd | None = None
+    """Where an earlier answer has ended."""
 
 
 # --- Conducts a plan: whom it wants to ask is asked, side by side where it says so, within the time for a call --------
@@ -289,7 +326,8 @@ async def conduct(
             return outcome
         left = until - loop.time()
         if isinstance(wanted, AskAll):
-            give = await _ask_all(wanted, ask, min(left, deadline * OPTIONAL_SHARE) if wanted.optional else left)
+            within = min(left, deadline * OPTIONAL_SHARE) if wanted.optional else left
+            give = await _ask_all(wanted, ask, min(within, wanted.wait) if wanted.wait else within)
             continue
         if isinstance(wanted, Run):
             give = await _run(wanted, run)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from specloom.cache import AnswerCache
@@ -12,6 +13,7 @@ from specloom.core import (
     Answer,
     Fault,
     Limiter,
+    PagePosition,
     Request,
     Response,
     Secret,
@@ -19,9 +21,10 @@ from specloom.core import (
     field,
     redact,
     redact_response,
+    replace,
 )
 from specloom.core.lazy import LateModule
-from specloom.model import Operation, Provider
+from specloom.model import HALF_GIVEN, Operation, Provider
 
 from .circuit_breaker import Breakers
 from .metrics import Count
@@ -43,6 +46,8 @@ else:
 # --- The settings of a provider, once for each of its keys: keys are used in turn, and a spent one is passed over -----
 
 
+LAST_WORD = 0.1
+"""Seconds before the end of the time of an operation at which it is done without what has not come yet."""
 SPENT = frozenset({"rate_limited", "quota_exhausted", "auth_required"})
 """Kinds of fault for which the next key is worth a try."""
 
@@ -163,9 +168,12 @@ class Upstreams:
         within: float | None = None,
         lives: list[Life] | None = None,
         tenant: str = "",
+        position: PagePosition | None = None,
+        goes_on: bool = False,
     ) -> Answer:
         """Run one operation of one provider behind its breaker and its limits, in `within` seconds; raises Fault.
 
+        With a `position` it begins there, and its answer can be kept for whoever goes on, who then gets what was kept.
         `lives` gets the life of each response that was kept from before: for `tenant`, where that is named, since one
         that comes at once tells that somebody has asked before.
         """
@@ -175,7 +183,10 @@ class Upstreams:
         began = time.perf_counter()
         try:
             with self._breakers.of(name, operation_name).call():
-                answer = await self._in_time(provider, operation, arguments, within, lives, tenant)
+                drive = functools.partial(
+                    self._drive, provider, operation, arguments, lives, tenant, position, goes_on=goes_on
+                )
+                answer = await self._in_time(provider, drive, within)
         except Fault as fault:
             count.add(time.perf_counter() - began, fault)
             raise self._owned(fault, name) from None
@@ -185,19 +196,16 @@ class Upstreams:
     async def _in_time(
         self,
         provider: Provider,
-        operation: Operation,
-        arguments: Mapping[str, Any],
+        drive: Callable[[ApiKey, float | None], Awaitable[Answer]],
         seconds: float | None,
-        lives: list[Life] | None,
-        tenant: str,
     ) -> Answer:
         """The answer with the key whose turn it is; where that one is spent, with the next."""
         spent: Fault | None = None
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(seconds) as limit:
                 for key in self._keyring(provider.name).turn():
                     try:
-                        return await self._drive(provider, operation, arguments, key, lives, tenant)
+                        return await drive(key, limit.when())
                     except Fault as fault:
                         if fault.kind not in SPENT or fault.ours:
                             raise
@@ -215,29 +223,37 @@ class Upstreams:
         provider: Provider,
         operation: Operation,
         arguments: Mapping[str, Any],
-        key: ApiKey,
         lives: list[Life] | None,
         tenant: str,
+        position: PagePosition | None,
+        key: ApiKey,
+        until: float | None,
+        *,
+        goes_on: bool,
     ) -> Answer:
         fresh: list[Response] = []
         readable: list[tuple[Request, Response]] = []
 
         async def send(request: Request) -> Response:
-            kept = await self._recall(request, tenant)
+            kept = await self._recall(request, tenant) if request.keep_for or goes_on else None
             if kept is not None:
                 if lives is not None:
                     lives.append(kept[1])
                 return kept[0]
-            response = await self._send_now(provider, request)
+            response = await self._send_in_turn(provider, request, until, is_first=not readable)
             # The answer to a request for a token is itself the secret, and is shown to nobody.
             if request.step != TOKEN_STEP:
                 response = redact_response(response, [*key.secrets(), *secrets_of(request)])
-            if request.keep_for:
+            if request.keep_for or position is not None:
                 fresh.append(response)
             return response
 
+        lives_for = operation.paging.lives if operation.paging is not None else HALF_GIVEN
+
         since = self._cache.generation if self._cache is not None else None
-        running = perform(provider, operation, arguments, key.settings, self._clock(), key.tokens, readable.append)
+        running = perform(
+            provider, operation, arguments, key.settings, self._clock(), key.tokens, readable.append, position
+        )
         try:
             answer = await drive_live(running, send)
         except Fault as fault:
@@ -245,12 +261,15 @@ class Upstreams:
             if fault.kind != "layout_changed":
                 await self._keep(readable, fresh, tenant, since)
             raise
-        await self._keep(readable, fresh, tenant, since)
-        return answer
+        least = lives_for if goes_on or (answer.following is not None and answer.following.skip) else 0.0
+        await self._keep(readable, fresh, tenant, since, least)
+        if position is None or least:
+            return answer
+        return replace(answer, keep=functools.partial(self._keep, readable, fresh, tenant, since, lives_for))
 
     async def _recall(self, request: Request, tenant: str) -> tuple[Response, Life] | None:
         """The response that was kept for such a request, with its life."""
-        if not request.keep_for or self._cache is None:
+        if self._cache is None:
             return None
         entry = await self._cache.get(_kept_key(request, tenant))
         if entry is None:
@@ -259,15 +278,37 @@ class Upstreams:
         return from_recording(json.loads(entry.value)["response"], request.url), life
 
     async def _keep(
-        self, readable: list[tuple[Request, Response]], fresh: list[Response], tenant: str, since: int | None
+        self,
+        readable: list[tuple[Request, Response]],
+        fresh: list[Response],
+        tenant: str,
+        since: int | None,
+        least: float = 0.0,
     ) -> None:
-        """Keep what could be read and did not come out of the cache, whose time does not begin anew."""
+        """Keep what could be read and did not come out of the cache, whose time does not begin anew.
+
+        What its spec does not say is kept is so for `least` seconds, and not at all where that is none.
+        """
         if self._cache is None:
             return
         for request, response in readable:
-            if response.status < 300 and any(response is one for one in fresh):
+            seconds = max(request.keep_for, least)
+            if seconds and response.status < 300 and any(response is one for one in fresh):
                 kept = json.dumps(to_recording(request, response)).encode()
-                await self._cache.put(_kept_key(request, tenant), kept, request.keep_for, soon=True, since=since)
+                await self._cache.put(_kept_key(request, tenant), kept, seconds, soon=True, since=since)
+
+    async def _send_in_turn(
+        self, provider: Provider, request: Request, until: float | None, *, is_first: bool
+    ) -> Response:
+        """The response; one for a further page has to come before the time is over, so that the first are not lost."""
+        if is_first or until is None:
+            return await self._send_now(provider, request)
+        try:
+            async with asyncio.timeout_at(until - LAST_WORD):
+                return await self._send_now(provider, request)
+        except TimeoutError:
+            sentence = f"{provider.title} gave no further page in time"
+            raise Fault("upstream_unavailable", sentence, provider=provider.name, ours=True, late=True) from None
 
     async def _send_now(self, provider: Provider, request: Request) -> Response:
         service = provider.service

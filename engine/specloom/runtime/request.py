@@ -39,6 +39,16 @@ class OperationContext(RunBindings):
     tokens: Tokens = field(default_factory=dict)
     note: Note | None = None
     """Told of each response that could be read."""
+    position: int | str | None = None
+    """The page that is asked for: a number, or what the upstream gave for it; None for the first of those."""
+    page_now: str = ""
+    """The same as text; empty for the first page."""
+    items: int = 0
+    """How many items the last response had, of which not all need be rows."""
+    following: str | None = None
+    """The page after this one, as text; None where there is none that can be asked for."""
+    has_more: bool | None = None
+    """Whether the upstream has more than this page; None where it does not say."""
 
 
 def make_context(
@@ -55,6 +65,8 @@ def make_context(
     )
     for name, value in operation.values:
         context.values[name] = evaluate(value, context)
+    if operation.paging is not None:
+        turn_to(operation.paging, "", context)
     return context
 
 
@@ -259,6 +271,75 @@ def next_request(
     current = _current(request, paging.parameter)
     start = int(current) if current is not None and current.isdecimal() else paging.start
     return _with(request, paging.parameter, str(start + paging.by))
+
+
+# --- Pages that a later call goes on with: each is a run of its own, and what names it travels through the caller -----
+
+
+LONGEST_TOKEN = 1_500
+"""Characters of what an upstream may give for its next page; the longest known have some three hundred."""
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+MAX_NUMBER = 10**9
+"""The last page or row that is asked for where the spec knows of no end."""
+
+
+def is_page(paging: Paging, page: str) -> bool:
+    """Whether this text can be the page of an upstream: what comes through a caller is no more than an argument."""
+    if page == "":
+        return True
+    if paging.kind == "cursor":
+        return len(page) <= LONGEST_TOKEN and not _CONTROL.search(page)
+    if not (page.isascii() and page.isdecimal() and len(page) <= 10 and str(int(page)) == page):
+        return False
+    return paging.start <= int(page) <= (MAX_NUMBER if paging.deepest is None else paging.deepest)
+
+
+def turn_to(paging: Paging, page: str, context: OperationContext) -> None:
+    """Let the context be that of a page."""
+    context.page_now = page
+    context.position = (page or None) if paging.kind == "cursor" else int(page) if page else paging.start
+    context.following, context.has_more = None, None
+
+
+def to_page(paging: Paging, request: Request, context: OperationContext) -> Request:
+    """The request for the page that the context is at; the first one is asked for as the step says."""
+    if not paging.parameter or not context.page_now:
+        return request
+    return _with(request, paging.parameter, context.page_now)
+
+
+def find_following(paging: Paging, context: OperationContext) -> tuple[str | None, bool | None]:
+    """The page after the one that was read, and whether there is one.
+
+    A page without items is the last, unless the spec says whether it is. An answer that does not say what its spec
+    looks for is still an answer, behind which nobody knows what comes.
+    """
+    if not context.items and paging.more is None:
+        return None, False
+    try:
+        return _find_following(paging, context)
+    except Unworkable:
+        return None, None
+
+
+def _find_following(paging: Paging, context: OperationContext) -> tuple[str | None, bool | None]:
+    seen = Layer(context, items=context.items)
+    has_more = truthy(evaluate(paging.more, seen)) if paging.more is not None else None
+    if has_more is False:
+        return None, False
+    if paging.kind == "cursor":
+        assert paging.at is not None
+        value = evaluate(paging.at, context)
+        page = "" if isinstance(value, bool) or not isinstance(value, (str, int, float)) else str(value)
+        if page in ("", context.page_now):
+            return None, False
+    else:
+        assert isinstance(context.position, int)
+        by = evaluate(paging.step, context) if paging.step is not None else paging.by or context.items
+        if not isinstance(by, int) or by < 1:
+            return None, has_more
+        page = str(context.position + by)
+    return (page, has_more) if is_page(paging, page) else (None, has_more)
 
 
 def _current(request: Request, parameter: str) -> str | None:

@@ -94,6 +94,13 @@ def run_stages(
             continue
         if stage.when is not None and not truthy(evaluate(stage.when, Layer(context, rows=rows))):
             continue
+        if stage.merge is not None:
+            from .merge import merge, split_marks
+
+            seen = split_marks(run.cursor.seen) if run.cursor is not None else frozenset()
+            merged = merge(rows, stage.merge, run.model.providers, context, seen)
+            rows, run.outcome.marks = merged.rows, merged.marks
+            continue
         if stage.kind == "procedure":
             given, function = build(stage.parameters, Layer(context, rows=rows)), PROCEDURES[stage.hook].function
             running = Run(stage.hook, given, function)

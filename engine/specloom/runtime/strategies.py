@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Mapping
 from typing import Any
 
-from specloom.core import KINDS, Answer, Fault, all_failed, dataclass, field
+from specloom.core import KINDS, Answer, Fault, PagePosition, all_failed, dataclass, field, replace
 from specloom.language import Bindings, Layer, build, evaluate, how_many, truthy
 from specloom.model import HINTS, Access, Again, AnswerKey, Model, Pair, Part, Row, Strategy, Tool, Value, questions
 from specloom.plugins import HOOKS, NOT_MEMBER, PROCEDURES, REASONS, Collection, Context, Item, find_refusal, is_member
 
 from .arguments import Arguments
+from .cursor import asked_again, find_more, find_next, note_end, take_up, tell_unresumed, write_cursor
 from .degradation import note_degradation, say_not_asked, say_parts, say_wider, tell_failures
-from .filters import FILTERED, judge, note_filtered, rank_by_filters, rest_of, tell_filtered
+from .filters import FILTERED, filters_of, judge, note_filtered, rank_by_filters, rest_of, tell_filtered
 from .notices import LEFT_OUT, find_unheld, make_hints, none_configured, point_to_others, resolve
 from .plan import (
     NOT_ASKED,
@@ -44,9 +45,10 @@ def pursue(
     owner: str = "",
 ) -> Pursuit:
     """Run the plan: strategies in order until one answers, then the stages, then the answer."""
+    arguments, cursor = take_up(tool, model, arguments)
     context = plan_context(tool, model, arguments, config, offer, now, owner)
     outcome = ProviderOutcome()
-    run = PlanRun(tool, model, offer, context, outcome)
+    run = PlanRun(tool, model, offer, context, outcome, cursor)
     rows = yield from _strategies(run)
     rest = rest_of(tool.after) if outcome.is_filtered else tool.after
     if not rows:
@@ -58,7 +60,10 @@ def pursue(
     outcome.meta.pop(LEFT_OUT, None)
     context.failures = tell_failures(outcome, model)
     context.meta = outcome.meta
-    context.rows = outcome.rows = yield from run_stages(rest, rows, run)
+    if tool.cursor is None:
+        context.rows = outcome.rows = yield from run_stages(rest, rows, run)
+    else:
+        context.rows = outcome.rows = yield from _tell_part(rows, run, arguments)
     outcome.answer = answer_of(tool.answer, tool.whole, context)
     searched = any(questions(tool.plan))
     if tool.hints is not None and not outcome.rows and (searched or not context.result):
@@ -70,6 +75,45 @@ def pursue(
     _note_cuts(tool, context, outcome)
     note_degradation(tool, model, context, outcome)
     return outcome
+
+
+MOST_ROUNDS = 3
+"""How often a call goes on by itself where nothing of what came is left after the stages."""
+
+
+def _tell_part(rows: list[Row], run: PlanRun, arguments: Arguments) -> Generator[Ask | AskAll | Run, Any, list[Row]]:
+    """The rows of this part of an answer, and where the next part begins.
+
+    A part is what is cut out behind all stages of what one round of questions gave, so that it does not matter what
+    these left out or how they sorted.
+    """
+    tool, context, outcome = run.tool, run.context, run.outcome
+    assert tool.cursor is not None
+    at = tool.cursor.take
+    stages = tool.after if at is None else tool.after[:at]
+    for turn in range(1, MOST_ROUNDS + 1):
+        offset = run.cursor.offset if run.cursor is not None else 0
+        begin = len(filters_of(tool.after)) if outcome.is_filtered else 0
+        rows = yield from run_stages(stages[begin:], rows, run)
+        total = len(rows)
+        if at is not None:
+            stage, inside = tool.after[at], Layer(context, rows=rows)
+            is_due = stage.when is None or truthy(evaluate(stage.when, inside))
+            most = how_many(stage.value, inside) if is_due else None
+            rows = rows[offset:] if most is None else rows[offset : offset + most]
+        given = offset + len(rows)
+        outcome.cursor = find_next(run, given if given < total else 0, arguments.given)
+        # Who goes on wants rows; a first part without any is an empty answer, with its advice.
+        if rows or outcome.cursor is None or run.cursor is None or turn == MOST_ROUNDS:
+            break
+        run = replace(run, cursor=outcome.cursor)
+        outcome.pages, outcome.is_filtered = [], False
+        rows = yield from _strategies(run)
+    if outcome.cursor is not None:
+        context.next_cursor = write_cursor(tool, arguments.given, outcome.cursor)
+    context.more_exists = find_more(outcome)
+    note_end(run, arguments, len(rows))
+    return rows if at is None else (yield from run_stages(tool.after[at + 1 :], rows, run))
 
 
 def _note_cuts(tool: Tool, context: Bindings, outcome: ProviderOutcome) -> None:
@@ -96,10 +140,13 @@ def _strategies(run: PlanRun) -> Generator[Ask | AskAll | Run, Any, list[Row]]:
     tool, context, outcome = run.tool, run.context, run.outcome
     empty_from = of = ""
     applied = False
-    for strategy in tool.plan:
+    for at, strategy in enumerate(tool.plan):
+        if run.cursor is not None and at != run.cursor.strategy:
+            continue
         if strategy.when is not None and not truthy(evaluate(strategy.when, context)):
             continue
         applied = True
+        outcome.strategy = at
         if strategy.kind == "hook":
             return HOOKS[strategy.hook].function([], build(strategy.overrides, context))
         if strategy.kind == "procedure":
@@ -127,6 +174,8 @@ def _strategies(run: PlanRun) -> Generator[Ask | AskAll | Run, Any, list[Row]]:
     if empty_from:
         outcome.served_by, outcome.operation = empty_from, of
         return []
+    if run.cursor is not None:
+        raise tell_unresumed(run)
     if outcome.failed:
         raise point_to_others(all_failed(outcome.failed), tool, run.offer, outcome)
     if applied:
@@ -145,7 +194,8 @@ Ran = Generator[Ask | AskAll | Run, Any, tuple[list[Row] | None, bool]]
 
 def _in_turn(strategy: Strategy, run: PlanRun) -> Ran:
     """`call` and `first_of`, one after the other: rows or None, and whether the next strategy may try after none."""
-    context, outcome = run.context, run.outcome
+    outcome = run.outcome
+    context: Bindings = run.context
     empty_rule = strategy.outcomes.get("empty", "stop")
     empty_from = silent = ""
     empty_meta: dict[str, Any] = {}
@@ -154,13 +204,22 @@ def _in_turn(strategy: Strategy, run: PlanRun) -> Ran:
     names = name_providers(strategy.providers, context)
     if strategy.able_first:
         names = rank_by_filters(names, strategy, run)
+    names = names if run.cursor is None else asked_again(run.cursor, names)
+    overrides, position = strategy.overrides, None
+    if run.tool.cursor is not None:
+        position = run.cursor.positions[0][1] if run.cursor is not None else PagePosition()
+    if run.cursor is not None and run.cursor.is_again and strategy.again is not None:
+        overrides, context = (*overrides, *strategy.again.overrides), Layer(context, rows=[])
+        outcome.is_again = True
     for name in names:
         resolve(name, strategy.operation, run.tool, run.model, run.offer)
         if strategy.kind == "call":
             outcome.explicit = True
-        arguments = _arguments(run, name, strategy.operation, strategy.overrides, context)
+        arguments = _arguments(run, name, strategy.operation, overrides, context)
         try:
-            answer: Answer = yield Ask(name, strategy.operation, arguments)
+            answer: Answer = yield Ask(
+                name, strategy.operation, arguments, outcome.is_again, position, run.cursor is not None
+            )
         except Fault as fault:
             outcome.tried.append(name)
             outcome.attempts.append(ProviderAttempt(name, fault.kind))
@@ -172,7 +231,6 @@ def _in_turn(strategy: Strategy, run: PlanRun) -> Ran:
             if _rule(strategy.outcomes, fault) == "stop":
                 break
             continue
-        rows = answer.rows
         if not answer.asked:
             outcome.attempts.append(ProviderAttempt(name, NOT_ASKED))
             silent = silent or name
@@ -180,8 +238,14 @@ def _in_turn(strategy: Strategy, run: PlanRun) -> Ran:
         # Filler words are of the question, so one index that finds no more without them speaks for the others.
         is_first = not any(one.result != NOT_ASKED for one in outcome.attempts)
         outcome.tried.append(name)
-        if is_first and strategy.again is not None and truthy(evaluate(strategy.again.when, Layer(context, rows=rows))):
-            rows = yield from _try_again(strategy, strategy.again, run, name, rows)
+        again = strategy.again if is_first and run.cursor is None else None
+        if again is not None and truthy(evaluate(again.when, Layer(context, rows=answer.rows))):
+            answer = yield from _try_again(strategy, again, run, name, answer)
+        rows = answer.rows
+        if position is not None:
+            outcome.pages = [(name, position, answer)]
+        if run.tool.merges:
+            rows = _witness(name, rows)
         outcome.served_by, outcome.operation = name, strategy.operation
         outcome.meta = dict(answer.meta)
         before = len(rows)
@@ -211,32 +275,44 @@ def _in_turn(strategy: Strategy, run: PlanRun) -> Ran:
 
 
 def _try_again(
-    strategy: Strategy, again: Again, run: PlanRun, name: str, rows: list[Row]
-) -> Generator[Ask | AskAll, Any, list[Row]]:
+    strategy: Strategy, again: Again, run: PlanRun, name: str, first: Answer
+) -> Generator[Ask | AskAll, Any, Answer]:
+    rows = first.rows
     overrides = (*strategy.overrides, *again.overrides)
     arguments = _arguments(run, name, strategy.operation, overrides, Layer(run.context, rows=rows))
     before = _arguments(run, name, strategy.operation, strategy.overrides, run.context)
     if arguments == before:
-        return rows
+        return first
     try:
-        answer: Answer = yield Ask(name, strategy.operation, arguments, again=True)
+        position = PagePosition() if run.tool.cursor is not None else None
+        answer: Answer = yield Ask(name, strategy.operation, arguments, True, position)
     except Fault:
-        return rows
+        return first
     if len(answer.rows) <= len(rows):
-        return rows
+        return first
     run.outcome.notices.append(say_wider(len(rows), before, arguments))
-    return answer.rows
+    run.outcome.is_again = True
+    # What is told of an answer is what the first one said; its rows and their pages are those of the second.
+    return replace(first, rows=answer.rows, following=answer.following, has_more=answer.has_more, keep=answer.keep)
 
 
 def _gather(strategy: Strategy, run: PlanRun) -> Ran:
     """All at once; rows are interleaved in the order of the providers, and a fault of one hides no rows of others."""
     outcome = run.outcome
     asks = []
-    for name in name_providers(strategy.providers, run.context):
+    names = name_providers(strategy.providers, run.context)
+    positions: dict[str, PagePosition] = {}
+    is_next = strategy.outcomes.get("empty", "stop") == "next"
+    if run.cursor is None and strategy.at_most is not None:
+        names = _of_different_indexes(names, how_many(strategy.at_most, run.context), run)
+    if run.cursor is not None:
+        names, positions = asked_again(run.cursor, names), dict(run.cursor.positions)
+    for name in names:
         resolve(name, strategy.operation, run.tool, run.model, run.offer)
         arguments = _arguments(run, name, strategy.operation, strategy.overrides, run.context)
-        asks.append(Ask(name, strategy.operation, arguments))
-    got: list[Answer | Fault] = (yield AskAll(tuple(asks))) if asks else []
+        position = positions.get(name, PagePosition()) if run.tool.cursor is not None else None
+        asks.append(Ask(name, strategy.operation, arguments, False, position, run.cursor is not None))
+    got: list[Answer | Fault] = (yield AskAll(tuple(asks), wait=strategy.wait)) if asks else []
     for ask, one in zip(asks, got, strict=True):
         outcome.note(ask, one)
     answers = [(ask.provider, one) for ask, one in zip(asks, got, strict=True) if isinstance(one, Answer)]
@@ -253,11 +329,31 @@ def _gather(strategy: Strategy, run: PlanRun) -> Ran:
         outcome.shortfalls.append(Shortfall(tuple(faults), is_main=True))
     outcome.served_by = next((name for name, answer in answers if answer.rows), answers[0][0])
     outcome.operation = strategy.operation
+    if run.tool.cursor is not None:
+        at = {ask.provider: ask.position or PagePosition() for ask in asks}
+        outcome.pages = [(name, at[name], answer) for name, answer in answers]
     outcome.notices += [sentence for name, answer in answers for sentence in say_parts(name, answer, run.model)]
     for _, answer in reversed(answers):
         outcome.meta |= answer.meta
+    if run.tool.merges:
+        return [row for name, answer in answers for row in _witness(name, answer.rows)], is_next
     rows = interleave([answer.rows for _, answer in answers])
-    return rows, strategy.outcomes.get("empty", "stop") == "next"
+    return rows, is_next
+
+
+def _of_different_indexes(names: list[str], most: int | None, run: PlanRun) -> list[str]:
+    """The first so many providers, of several that search one index the first alone."""
+    providers = run.model.providers
+    chosen: dict[str, str] = {}
+    for name in names:
+        index = providers[name].index if name in providers else ""
+        chosen.setdefault(index or name, name)
+    return list(chosen.values())[:most]
+
+
+def _witness(name: str, rows: list[Row]) -> list[Row]:
+    """The rows with who gave them, and as the how manieth."""
+    return [{**row, "provider": name, "place": place} for place, row in enumerate(rows, 1)]
 
 
 def _arguments(

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl
 
-from specloom.core import Fault, Report, Request, Response, Secret, did_you_mean, looks_issued
+from specloom.core import Fault, PagePosition, Report, Request, Response, Secret, did_you_mean, looks_issued
 from specloom.model import Operation, Provider
 from specloom.runtime import STEP as TOKEN_STEP
 from specloom.runtime import drive, perform, read_settings
@@ -98,7 +98,8 @@ def _run_example(example: Example, provider: Provider) -> ExampleTrace | None:
 
     now = clock(example.stated.get("now", DEFAULT_NOW))
     try:
-        trace.answer = drive(perform(provider, operation, arguments, values, now), answer)
+        position = to_position(example.stated["position"]) if "position" in example.stated else None
+        trace.answer = drive(perform(provider, operation, arguments, values, now, position=position), answer)
     except Fault as fault:
         trace.fault = fault
     if unanswered:
@@ -110,6 +111,26 @@ def _run_example(example: Example, provider: Provider) -> ExampleTrace | None:
         if name not in sent and rest and not _surprises(trace, example.expect):
             example.add("E401", "replies", f"{example.name!r} never sends step {name!r}")
     return trace
+
+
+def to_position(stated: Any) -> PagePosition:
+    """Where a call goes on, as an example writes it: a page, or a page with how many of its rows were given."""
+    if isinstance(stated, Mapping):
+        return PagePosition(str(stated["page"]), stated.get("skip", 0))
+    return PagePosition(str(stated))
+
+
+def describe_position(position: PagePosition | None) -> Any:
+    """A position as an example writes it; numbers are compared as texts."""
+    if position is None:
+        return None
+    return {"page": position.page, "skip": position.skip} if position.skip else position.page
+
+
+def differs(position: PagePosition | None, stated: Any) -> str:
+    """How a position differs from the one that an example states; "" where it does not."""
+    expected = None if stated is None else to_position(stated)
+    return "" if position == expected else f"is {short(describe_position(position))}, not {short(stated)}"
 
 
 def _surprises(trace: ExampleTrace, expect: Mapping[str, Any]) -> bool:
@@ -182,6 +203,10 @@ def _compare(example: Example, operation: Operation, trace: ExampleTrace) -> Non
             example.report.add("E402", place, message, did_you_mean(unknown, fields))
             return
     if compare_result(example, trace.answer.rows if trace.answer else [], trace.fault) and trace.answer:
+        if "following" in expect and (difference := differs(trace.answer.following, expect["following"])):
+            example.wrong("following", f"what follows {difference}")
+        if "has_more" in expect and trace.answer.has_more is not expect["has_more"]:
+            example.wrong("has_more", f"has_more is {trace.answer.has_more}, not {expect['has_more']}")
         for name, value in (expect.get("meta") or {}).items():
             if trace.answer.meta.get(name) != value:
                 example.wrong("meta", f"meta {name!r} is {short(trace.answer.meta.get(name))}, not {short(value)}")

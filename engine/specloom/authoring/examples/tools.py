@@ -8,9 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from specloom.core import Answer, Fault, Report, Request, Response, dataclass, did_you_mean
+from specloom.language import evaluate, truthy
 from specloom.model import Capability, DerivedMapping, Model, Provider, Tool
 from specloom.plugins import ENVELOPES, Item
 from specloom.runtime import (
+    AnswerEnd,
     Ask,
     AskAll,
     Offer,
@@ -20,19 +22,22 @@ from specloom.runtime import (
     fit_to_budget,
     is_configured,
     missing_settings,
+    name_providers,
     parse_arguments,
+    plan_context,
     pursue,
     read_settings,
     tell_failure,
     tell_within,
     to_body,
     to_text,
+    write_cursor,
 )
 from specloom.specs import Listing, Spec, to_plain
 
 from .compare import Example, ExampleTrace, compare_result, differing_row, examples_of, place_of, short
 from .context import ExampleContext, ExampleState, find_kept, furnish, placed, run_procedure, without_folder
-from .providers import DEFAULT_NOW, clock, environment, to_response
+from .providers import DEFAULT_NOW, clock, describe_position, environment, to_position, to_response
 
 
 def check_tool(
@@ -159,6 +164,47 @@ def _differing_item(item: Item | None, expected: Mapping[str, Any], now: float) 
         yield f"{name} is kept for {lasts} s, not {expected['lasts']} s"
 
 
+GIVEN = "given"
+"""Beside the providers of a position: how many rows of what comes of it were given."""
+
+
+def write_position(
+    tool: Tool, model: Model, raw: Mapping[str, Any], config: Mapping[str, Any], offer: Offer, now: float
+) -> Mapping[str, Any]:
+    """The arguments of an example whose cursor is written out: a position for each provider, `{PROVIDER: 2}`."""
+    stated = raw.get(tool.cursor.name) if tool.cursor is not None else None
+    if tool.cursor is None or not isinstance(stated, Mapping):
+        return raw
+    rest = {name: value for name, value in raw.items() if name != tool.cursor.name}
+    arguments = parse_arguments(tool, rest)
+    context = plan_context(tool, model, arguments, config, offer, now)
+    named = [name for name in stated if name != GIVEN]
+    at = next(
+        index
+        for index, strategy in enumerate(tool.plan)
+        if strategy.operation
+        and {*named} <= {*name_providers(strategy.providers, context)}
+        and (strategy.when is None or truthy(evaluate(strategy.when, context)))
+    )
+    positions = tuple((name, to_position(stated[name])) for name in named)
+    size = arguments.given.get(tool.cursor.size) if tool.cursor.size else None
+    cursor = AnswerEnd(at, positions, stated.get(GIVEN, 0), size)
+    return {**rest, tool.cursor.name: write_cursor(tool, arguments.given, cursor)}
+
+
+def describe_cursor(cursor: AnswerEnd | None) -> dict[str, Any]:
+    """Where an answer ended, as an example writes it."""
+    if cursor is None:
+        return {}
+    positions = {name: describe_position(position) for name, position in cursor.positions}
+    return {**positions, GIVEN: cursor.offset} if cursor.offset else positions
+
+
+def _following(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """The same as an example states it, whose pages may be numbers."""
+    return {name: value if name == GIVEN else describe_position(to_position(value)) for name, value in stated.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class _ToolExample:
     """One call of a tool whose upstreams are what its example states."""
@@ -183,9 +229,10 @@ class _ToolExample:
             return self._page(request)
 
         try:
-            arguments = parse_arguments(tool, stated["args"])
-            trace.arguments = arguments.given
             offer = self._offer()
+            given = write_position(tool, model, stated["args"], config, offer, state.now)
+            arguments = parse_arguments(tool, given)
+            trace.arguments = arguments.given
             plan = pursue(tool, model, arguments, config, offer, state.now, state.owner)
             result: Any = None
             while True:
@@ -246,6 +293,9 @@ class _ToolExample:
         for key, value in () if ask.again else differing(part):
             message = f"{name} is given {key} = {short(ask.arguments.get(key))}, not {short(value)}"
             self.example.add("E401", "providers", f"{self.example.name!r}: {message}")
+        if "position" in part and ask.position != (wanted := to_position(part["position"] or "")):
+            message = f"{name} is asked from {ask.position and describe_position(ask.position)}, not {wanted}"
+            self.example.add("E401", "providers", f"{self.example.name!r}: {message}")
         if "error" in part:
             return Fault(part["error"], "the example says so", provider=ask.provider)
         fields = self.model.capabilities[ask.operation].row
@@ -253,7 +303,9 @@ class _ToolExample:
         for key in (key for row in rows for key in row if key not in fields):
             message = f"a row of {ask.operation!r} has no field {key!r}"
             self.example.add("E402", "providers", message, did_you_mean(key, fields))
-        return Answer([dict(row) for row in rows], dict(part.get("meta") or {}))
+        following = to_position(part["following"]) if part.get("following") is not None else None
+        has_more = True if following is not None else part.get("has_more", False if "following" in part else None)
+        return Answer([dict(row) for row in rows], dict(part.get("meta") or {}), following=following, has_more=has_more)
 
     def _page(self, request: Request) -> Response | Fault:
         """What the example's `pages` say to a request; a URL that is not there does not resolve."""
@@ -279,6 +331,8 @@ def _compare(example: Example, tool: Tool, model: Model, trace: ExampleTrace) ->
         return
     if "served_by" in expect and outcome.served_by != expect["served_by"]:
         example.wrong("served_by", f"was served by {outcome.served_by or 'nobody'}, not {expect['served_by']}")
+    if "following" in expect and (described := describe_cursor(outcome.cursor)) != _following(expect["following"]):
+        example.wrong("following", f"goes on at {short(described)}, not {short(expect['following'])}")
     for key, what, mapping in (("answer", "the answer", outcome.answer), ("meta", "_meta", outcome.meta)):
         for sentence in differing_row(mapping, expect.get(key) or {}):
             example.wrong(key, f"{what} {sentence}")
@@ -308,7 +362,8 @@ def _tell(example: Example, tool: Tool, model: Model, trace: ExampleTrace, outco
     """The text of an answer, as it is sent."""
     if trace.is_failure:
         return tell_failure(tool, outcome.answer) or json.dumps(outcome.answer, ensure_ascii=False)
-    arguments = parse_arguments(tool, example.stated["args"])
+    stated = {name: value for name, value in example.stated["args"].items() if not isinstance(value, Mapping)}
+    arguments = parse_arguments(tool, stated if tool.cursor is not None else example.stated["args"])
     if tool.envelope:
         return tell_within(tool, model, arguments, outcome.answer, outcome.aside)[0]
     return to_text(tool, arguments, fit_to_budget(tool, model, arguments, outcome.answer)[0])

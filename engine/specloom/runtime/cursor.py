@@ -1,0 +1,232 @@
+"""Cursors: opaque texts by which a caller goes on where an answer has ended. Nothing of them is kept on this side.
+
+A cursor carries values of declared parameters, never an address, and each is held against its spec, so that whoever
+makes one up can do no more with it than with an argument. It has no clock and no counter: the same call gives the same
+cursor, so that a page that was asked for before is found in the cache.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from specloom.core import Fault, PagePosition, replace
+from specloom.model import BUDGET, Model, Strategy, Tool
+
+from .arguments import Arguments
+from .plan import AnswerEnd, PlanRun, ProviderOutcome
+from .request import is_page
+
+VERSION = 1
+LONGEST = 2_000
+"""Characters of a cursor."""
+_DIGITS = 6
+"""Hexadecimal digits of the digest of what was asked, and of that of the cursor itself."""
+_SEEN = re.compile(r"(?:[A-Za-z0-9_-]{5}){0,200}")
+_FORM = re.compile(r"[A-Za-z0-9_-]+")
+_MOST_PROVIDERS = 16
+_MOST = 100_000
+"""Rows that a page can have been cut at, far above what any has."""
+
+
+# --- How a plan goes on with an answer, and where its own ends -------------------------------------------------------
+
+
+def take_up(tool: Tool, model: Model, arguments: Arguments) -> tuple[Arguments, AnswerEnd | None]:
+    """The arguments of a call with as many rows a page as its answer began with, and where that has ended."""
+    text = arguments.given.get(tool.cursor.name) if tool.cursor is not None else None
+    if tool.cursor is None or not text:
+        return arguments, None
+    cursor = read_cursor(tool, arguments.given, str(text), model)
+    if cursor.size is None:
+        return arguments, cursor
+    size, requested = tool.cursor.size, arguments.requested
+    if size in arguments.explicit and arguments.given[size] != cursor.size:
+        requested = {size: arguments.given[size], **requested}
+    return replace(arguments, given={**arguments.given, size: cursor.size}, requested=requested), cursor
+
+
+def asked_again(cursor: AnswerEnd, names: Sequence[str]) -> list[str]:
+    """Those who gave the rows so far; nobody else's further pages would belong to them."""
+    wanted = [name for name, _ in cursor.positions if name in names]
+    if len(wanted) < len(cursor.positions):
+        lacking = [name for name, _ in cursor.positions if name not in wanted]
+        sentence = f"the next page can only come from {' and '.join(lacking)}, not asked here any more"
+        raise Fault("validation", f"{sentence}; leave the cursor out to begin anew", action="fix_arguments")
+    return wanted
+
+
+def tell_unresumed(run: PlanRun) -> Fault:
+    """Why an answer cannot be gone on with now: how whoever gave it failed, or that nobody is asked so any more."""
+    assert run.cursor is not None
+    failed = run.outcome.failed[-1:]
+    if not failed:
+        return _refused(run.tool)
+    names = " and ".join(name for name, _ in run.cursor.positions)
+    sentence = f"{failed[0].message.rstrip('.')}; the next page can only come from {names}"
+    return failed[0].told_as(message=f"{sentence}: try again later, or leave the cursor out to begin anew with others")
+
+
+def find_next(run: PlanRun, offset: int, given: Mapping[str, Any]) -> AnswerEnd | None:
+    """Where the next part begins: in the middle of what came, with so many rows of it given, or behind it."""
+    tool, outcome = run.tool, run.outcome
+    assert tool.cursor is not None
+    if offset:
+        positions = tuple((name, begin) for name, begin, _ in outcome.pages)
+    else:
+        positions = tuple((name, answer.following) for name, _, answer in outcome.pages if answer.following is not None)
+    if not positions:
+        return None
+    size = given.get(tool.cursor.size) if tool.cursor.size else None
+    seen = run.cursor.seen if run.cursor is not None else ""
+    if not offset and outcome.marks:
+        from .merge import join_marks
+
+        # A thing that one provider gives now another one may give later.
+        seen = join_marks(seen, outcome.marks)
+    return AnswerEnd(outcome.strategy, positions, offset, size, outcome.is_again, seen)
+
+
+def find_more(outcome: ProviderOutcome) -> bool | None:
+    """Whether there are further rows, whether or not a call can have them; None where nobody says."""
+    if outcome.cursor is not None and outcome.cursor.offset:
+        return True
+    known = [answer.has_more for _, _, answer in outcome.pages]
+    if any(known):
+        return True
+    return False if known and None not in known else None
+
+
+def note_end(run: PlanRun, arguments: Arguments, shown: int) -> None:
+    """Tell whoever asked for more rows than there are what is in the way, and whoever changed their number that it
+    stays."""
+    tool, outcome = run.tool, run.outcome
+    assert tool.cursor is not None
+    size = tool.cursor.size
+    if run.cursor is not None and arguments.requested.get(size, run.cursor.size) != run.cursor.size:
+        outcome.notices.append(f"A search that is gone on with keeps its {size}, {run.cursor.size}.")
+    wanted = arguments.given.get(size, 0) if size in arguments.explicit else 0
+    if not shown or shown >= wanted or outcome.cursor is not None:
+        return
+    for name, _, answer in outcome.pages:
+        operation = run.model.providers[name].operations[outcome.operation]
+        title = run.model.heads.providers[name].title
+        if operation.paging is None and answer.rows:
+            outcome.notices.append(f"{title} has no further pages that can be asked for: {shown} of {wanted}.")
+        elif answer.has_more:
+            outcome.notices.append(f"{title} has more that no further page of it gives; narrow the question to see it.")
+
+
+# --- What a cursor says, and how it is written ------------------------------------------------------------------------
+
+
+def write_cursor(tool: Tool, given: Mapping[str, Any], cursor: AnswerEnd) -> str:
+    """The cursor as text, for the same question alone. It passes through a model twice, so it is short."""
+    positions = [[name, at.page, at.skip] if at.skip else [name, at.page] for name, at in cursor.positions]
+    fields = [cursor.strategy, cursor.offset, cursor.size or 0, int(cursor.is_again)]
+    content = [VERSION, _digest_question(tool, given), *fields, *([cursor.seen] if cursor.seen else []), *positions]
+    return base64.urlsafe_b64encode(_to_json([*content, _digest(content)])).decode().rstrip("=")
+
+
+def read_cursor(tool: Tool, given: Mapping[str, Any], text: str, model: Model) -> AnswerEnd:
+    """What a cursor says, or a `validation` fault: for one that was made up, cut off, or given to another question."""
+    version, question, at, offset, size, again, *pairs = _parse(tool, text)
+    if version != VERSION or question != _digest_question(tool, given):
+        raise _refused(tool, f"it belongs to another question, which {tool.name} answered; repeat its arguments")
+    if not all(_is_count(one) for one in (at, offset, size, again)) or at >= len(tool.plan):
+        raise _refused(tool)
+    seen = pairs.pop(0) if isinstance(pairs[0], str) else ""
+    if not 0 < len(pairs) <= _MOST_PROVIDERS or not _SEEN.fullmatch(seen):
+        raise _refused(tool)
+    strategy = tool.plan[at]
+    if strategy.kind not in ("call", "first_of", "gather") or (len(pairs) > 1 and strategy.kind != "gather"):
+        raise _refused(tool)
+    if again and strategy.again is None:
+        raise _refused(tool)
+    positions = tuple(_to_position(tool, strategy, pair, model) for pair in pairs)
+    if len({name for name, _ in positions}) < len(positions):
+        raise _refused(tool)
+    return AnswerEnd(at, positions, offset, _bound_size(tool, size), bool(again), seen)
+
+
+_FIELDS = 7
+"""Fewest items of a cursor, without its own digest: version, question, four numbers and a position."""
+
+
+def _parse(tool: Tool, text: str) -> list[Any]:
+    """The content of a cursor that is whole."""
+    if len(text) > LONGEST or not _FORM.fullmatch(text):
+        raise _refused(tool)
+    try:
+        written = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        content = json.loads(written)
+    except (ValueError, RecursionError):
+        raise _refused(tool) from None
+    # What is written in another way than here was not written here.
+    if not isinstance(content, list) or len(content) <= _FIELDS or _to_json(content) != written:
+        raise _refused(tool)
+    *content, seal = content
+    if seal != _digest(content):
+        raise _refused(tool)
+    return content
+
+
+def _to_position(tool: Tool, strategy: Strategy, pair: Any, model: Model) -> tuple[str, PagePosition]:
+    if not isinstance(pair, list) or len(pair) not in (2, 3):
+        raise _refused(tool)
+    name, page, skip = (*pair, 0)[:3]
+    if not isinstance(name, str) or not isinstance(page, str) or not _is_count(skip):
+        raise _refused(tool)
+    if name not in model.heads.offering(strategy.operation):
+        raise _refused(tool, "whoever gave it is not among those that are asked here")
+    paging = model.providers[name].operations[strategy.operation].paging
+    if paging is None:
+        if page or skip:
+            raise _refused(tool)
+    elif not is_page(paging, page):
+        raise _refused(tool)
+    return name, PagePosition(page, skip)
+
+
+def _bound_size(tool: Tool, size: int) -> int | None:
+    """How many rows a page has, within the bounds of the input that says so."""
+    assert tool.cursor is not None
+    if not tool.cursor.size:
+        return None
+    bounds = tool.inputs[tool.cursor.size]
+    if size < (bounds.minimum or 1) or (bounds.maximum is not None and size > bounds.maximum):
+        raise _refused(tool)
+    return size
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST
+
+
+def _digest_question(tool: Tool, given: Mapping[str, Any]) -> str:
+    """A digest of what was asked of which version of a tool, without how many rows and what changes nothing."""
+    assert tool.cursor is not None
+    beside = {tool.cursor.name, tool.cursor.size, BUDGET, *(tool.cache.ignore if tool.cache else ())}
+    asked = {name: value for name, value in given.items() if name not in beside}
+    return _digest([tool.name, tool.cache.shape if tool.cache else 0, asked])
+
+
+def _digest(content: Any) -> str:
+    return hashlib.sha256(_to_json(content)).hexdigest()[:_DIGITS]
+
+
+def _to_json(content: Any) -> bytes:
+    return json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode()
+
+
+def _refused(tool: Tool, why: str = "") -> Fault:
+    assert tool.cursor is not None
+    name = tool.cursor.name
+    reason = why or f"{tool.name} has given none like it"
+    sentence = f"{name} cannot be gone on with: {reason}; leave {name} out to begin anew"
+    detail = f"argument {name} of {tool.name}"
+    return Fault("validation", sentence, action="fix_arguments", argument=name, detail=detail)
