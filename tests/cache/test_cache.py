@@ -539,17 +539,27 @@ async def test_a_database_that_another_process_locks_is_waited_for_and_then_left
     assert cache.stats()["busy"] == 1
 
 
-async def test_a_lock_that_stays_is_given_up_on_with_one_sentence(make, tmp_path, warnings):
-    cache = make(lock_wait=0.01)
+async def test_a_lock_that_stays_is_told_once_and_the_directory_is_tried_again_later(make, tmp_path, warnings):
+    now = [1000.0]
+    cache = make(lock_wait=0.01, clock=lambda: now[0])
     await cache.put("k", b"value", 60)
     with contextlib.closing(
         sqlite3.connect(tmp_path / "cache" / "answers" / "cache.db", isolation_level=None)
     ) as other:
         other.execute("BEGIN IMMEDIATE")
         for number in range(5):
-            await cache.put(f"l{number}", b"value", 60)
+            await cache.put(f"l{number}", b"value", 600)
+        busy = cache.stats()["busy"]
+        now[0] += 61
+        await cache.put("n", b"value", 600)
+        assert cache.stats()["busy"] == busy + 1
         other.execute("ROLLBACK")
+    await cache.put("m", b"value", 600)
+    assert await make(clock=lambda: now[0]).get("m") is None
+    now[0] += 61
+    await cache.put("o", b"value", 600)
 
+    assert (await make(clock=lambda: now[0]).get("o")).value == b"value"
     assert len(warnings) == 1
     assert "locked" in warnings[0]
     assert cache.peek("l4") is not None

@@ -30,7 +30,9 @@ TOGETHER = 0.05
 MOST_WAITING = 4 * MEBIBYTE
 """Bytes that wait for the disk before the next answer waits until they are written."""
 PATIENCE = 3
-"""Times in a row the directory may be busy before it is given up."""
+"""Times in a row the directory may be busy before it is let be for a while."""
+REST = 60.0
+"""Seconds for which a directory that stays locked is let be, before it is tried again."""
 
 
 class AnswerCache:
@@ -79,6 +81,8 @@ class AnswerCache:
             self._shared = SharedAnswers(shared, key, on_forgotten=self._forget)
         self._counts = {"hits": 0, "disk_hits": 0, "shared_hits": 0, "misses": 0, "busy": 0}
         self._busy_in_a_row = 0
+        self._rests_until = 0.0
+        self._has_told_of_rest = False
         self._disk = (
             AnswerDisk(disk / ANSWERS, disk_bytes, key, lock_wait) if disk is not None and key is not None else None
         )
@@ -233,6 +237,7 @@ class AnswerCache:
     def clear(self) -> None:
         """Forget everything, in memory and on disk, before returning."""
         self._empty_outbox()
+        self._rests_until = 0.0  # what is to be gone is not put off
         with self._lock:
             self._memory.clear()
             self._generation += 1
@@ -297,6 +302,9 @@ class AnswerCache:
         disk = self._disk
         if disk is None:
             return None
+        if 0 < self._rests_until - self._clock() <= REST:
+            self._empty_outbox()
+            return None
         try:
             import sqlite3
 
@@ -333,11 +341,23 @@ class AnswerCache:
             self._counts["busy"] += 1
             self._busy_in_a_row += 1
             if self._busy_in_a_row >= PATIENCE:
-                self._give_up(disk, "another process keeps it locked")
+                self._rest(disk)
         elif code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR):
             self._set_aside(disk, str(error))
         else:
             self._give_up(disk, str(error))
+
+    def _rest(self, disk: AnswerDisk) -> None:
+        """Do without the directory for a while: whoever keeps it locked, or the machine that is busy, may be done."""
+        self._busy_in_a_row = PATIENCE - 1  # then one more is enough
+        self._rests_until = self._clock() + REST
+        self._empty_outbox()
+        if not self._has_told_of_rest:
+            self._has_told_of_rest = True
+            self._warn(
+                f"the cache directory {disk.directory} is kept locked by another process; answers are kept in memory"
+                f" only, and it is tried again every {REST:.0f} seconds"
+            )
 
     def _let_go(self, disk: AnswerDisk) -> None:
         with self._lock:
