@@ -26,6 +26,7 @@ import bench_catalogue
 import bench_commands
 import bench_growth
 import bench_http
+import bench_http_scale
 import bench_mapping
 import bench_memory
 import bench_reading
@@ -38,7 +39,7 @@ from stub import running
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-PARTS = ("start", "commands", "memory", "calls", "http", "mapping", "growth", "catalogue", "reading")
+PARTS = ("start", "commands", "memory", "calls", "http", "scale", "mapping", "growth", "catalogue", "reading")
 BESIDE = frozenset({"start", "memory", "calls", "http"})
 """Parts that need somebody beside us: the rival, or the stand-in."""
 
@@ -58,6 +59,7 @@ def measure_parts(wanted: list[str], *, quick: bool, rival: str, say: Callable[[
             "memory": lambda: bench_memory.measure(1 if quick else 5, upstream, program, beside),
             "calls": lambda: bench_calls.measure(3 if quick else 21, 60 if quick else 120, upstream, program, beside),
             "http": lambda: bench_http.measure(1 if quick else 5, 1 if quick else 2, upstream, program, beside),
+            "scale": lambda: bench_http_scale.measure(1 if quick else 3, 2 if quick else 5),
             "mapping": lambda: bench_mapping.measure(3 if quick else 9),
             "growth": lambda: bench_growth.measure(
                 1 if quick else 3, bench_growth.QUICK if quick else bench_growth.STEPS

@@ -37,7 +37,7 @@ def test_a_part_that_does_not_exist_is_named_with_those_that_do() -> None:
     done = bench("--only", "spede")
 
     assert done.returncode == 2
-    assert "there is no part 'spede'; known: start, commands, memory, calls, http, mapping, growth" in done.stderr
+    assert "there is no part 'spede'; known: start, commands, memory, calls, http, scale, mapping" in done.stderr
 
 
 def test_that_the_machine_is_busy_is_said() -> None:
