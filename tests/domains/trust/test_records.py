@@ -21,7 +21,8 @@ from specloom.authoring.examples.tools import run_tool_example
 from specloom.core.diagnostics import Report
 from specloom.domains.text.hosts import TIERS
 from specloom.domains.text.identifiers import KINDS
-from specloom.domains.trust.bibliography.documents import FORMATS, STYLES
+from specloom.domains.trust.bibliography.documents import FORMATS
+from specloom.domains.trust.bibliography.formatting import STYLES
 from specloom.domains.trust.brand.findings import SLOTS
 from specloom.domains.trust.citations.match import Confidence, Verdict
 from specloom.domains.trust.claims.coverage import LABELS

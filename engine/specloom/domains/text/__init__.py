@@ -9,7 +9,7 @@ from specloom.core.lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .doi import find_doi, to_doi
+    from .doi import find_doi, to_doi, to_spelled_doi
     from .fold import LOST, compact, find_script, is_near, mends, strip_markup, strip_unseen, to_latin, to_plain
     from .hosts import Reputation, find_reputation, is_address, to_domains, to_host, to_registrable, to_suffix
     from .identifiers import (
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __getattr__ = exports(
     __name__,
     {
-        "doi": "find_doi to_doi",
+        "doi": "find_doi to_doi to_spelled_doi",
         "fold": "LOST compact find_script is_near mends strip_markup strip_unseen to_latin to_plain",
         "hosts": "Reputation find_reputation is_address to_domains to_host to_registrable to_suffix",
         "identifiers": (

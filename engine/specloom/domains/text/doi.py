@@ -37,11 +37,14 @@ _SHORTEST_UNCUED = 3
 
 
 class Doi(NamedTuple):
-    """A DOI in its normal form (bare, lower case), the piece of the text that it was read from, and where that is."""
+    """A DOI in its normal form (bare, lower case), the piece of the text that it was read from, where that is, and the
+    DOI as it is spelled there.
+    """
 
     value: str
     text: str
     start: int
+    spelled: str
 
 
 def find_doi(text: str) -> str:
@@ -52,11 +55,20 @@ def find_doi(text: str) -> str:
 def to_doi(text: str) -> str:
     """The normal form of a text that is a DOI, with or without its address or "doi:"; "" for anything else."""
     text = strip_unseen(text).strip()
+    doi = _find_whole(text)
+    return doi.value if doi else ""
+
+
+def to_spelled_doi(text: str) -> str:
+    """What `to_doi` gives, in the capitals in which the text has it, as registries print it."""
+    doi = _find_whole(strip_unseen(text).strip())
+    return doi.spelled if doi else ""
+
+
+def _find_whole(text: str) -> Doi | None:
+    """The DOI that a text is, with nothing before it but what announces one."""
     doi = next(find_dois(text), None)
-    if doi is None:
-        return ""
-    before = text[: doi.start]
-    return doi.value if not before or CUE.fullmatch(before) else ""
+    return doi if doi and (not text[: doi.start] or CUE.fullmatch(text[: doi.start])) else None
 
 
 def find_dois(text: str) -> Iterator[Doi]:
@@ -75,9 +87,9 @@ def find_dois(text: str) -> Iterator[Doi]:
             if not any(character.isalnum() for character in suffix) or (len(suffix) < _SHORTEST_UNCUED and not cued):
                 continue
             if decoded == piece:
-                yield Doi(value.lower(), raw, start + match.start())
+                yield Doi(value.lower(), raw, start + match.start(), value)
             else:
-                yield Doi(value.lower(), piece, start)
+                yield Doi(value.lower(), piece, start, value)
 
 
 def _to_pieces(text: str) -> Iterator[tuple[int, str]]:

@@ -17,12 +17,16 @@ from .tables import to_alternatives, to_word_set
 class Name:
     """One author: a person with family and given names, or whoever has only `family` (an organisation, a pen name).
 
-    Particles belong to the family name ("van der Berg"), as both styles sort them; `suffix` is "Jr." or "III".
+    Particles belong to the family name ("van der Berg"); `suffix` is "Jr." or "III". Where a source parted them from
+    the name, `particle` is what the family name begins with, and `dropped` what the given names end with ("de" of
+    "Jean de La Fontaine"), which no list is sorted by.
     """
 
     family: str
     given: str = ""
     suffix: str = ""
+    particle: str = ""
+    dropped: str = ""
 
 
 _SUFFIX = re.compile(r"(?:jr|sr)\.?|i{2,3}|iv", re.IGNORECASE)

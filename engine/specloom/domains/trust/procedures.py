@@ -41,16 +41,21 @@ async def check_references(
     bibliography: str = "",
     entries: Sequence[JsonObject] | None = None,
     session: str = "",
+    source: str = "",
     *,
     format: str,  # noqa: A002  the name of the tool's argument
 ) -> ReferenceAudit:
     """Audits up to 200 references in one bounded pass with progress: existence, retraction, links and claims.
 
-    They come as a document (CSL-JSON, RIS, BibTeX), as entries, or from a session. Entries win over the document and
-    that over the session; only entries have claims.
+    They come as a document (CSL-JSON, RIS, BibTeX, NBIB, EndNote XML, a list in plain words), as entries, out of the
+    reference section of what stands under an address, or from a session. Of several the first in this order counts;
+    only entries have claims.
     """
+    from .bibliography.documents import read_references
     from .citations.audit import audit
 
+    if source and not entries and not bibliography.strip():
+        bibliography, format = await read_references(context, source), "text"  # noqa: A001
     return await audit(context, bibliography, format, entries, session)
 
 
@@ -71,7 +76,7 @@ async def format_references(
     context: Context, style: str, sources: Sequence[JsonObject] | None = None, session: str = ""
 ) -> Bibliography:
     """Formats sources as a bibliography: APA, MLA, BibTeX, RIS or CSL-JSON; nobody is asked over a network."""
-    from .bibliography.documents import format_sources
+    from .bibliography.formatting import format_sources
 
     return await format_sources(context, style, sources, session)
 

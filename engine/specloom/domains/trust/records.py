@@ -139,9 +139,15 @@ class AuditSummary:
 
 @record
 class AuditEntry:
-    """One reference: what was found of it, and what is flagged."""
+    """One reference: what was found of it, and what is flagged.
+
+    `index` counts from 0 all that was handed in, the unreadable among them; `line` and `cite_key` are those of the
+    document.
+    """
 
     index: int
+    line: int | None = None
+    cite_key: str | None = None
     title: str
     doi: str | None = None
     url: str | None = None
@@ -162,7 +168,7 @@ class AuditEntry:
 
 @record
 class Unreadable:
-    """An entry that could not be parsed: its place in the document (from 1), its line, and why.
+    """An entry that could not be parsed: its place in the document (from 0, as entries count), its line, and why.
 
     In CSL-JSON that is whole, the line is that of the item in the list.
     """

@@ -134,13 +134,16 @@ def test_no_field_adds_a_record_or_a_tag(piece: str, field: str, style: str) -> 
 
 
 def test_what_is_left_out_is_named_by_its_place() -> None:
-    one = form("apa", [{"url": "https://a.example/"}, {"url": "ftp://b.example/", "title": "B"}])
-    many = form("ris", [{"title": "T"}] * 25)
+    one = form("apa", [{"url": "https://a.example/"}, {"url": "ftp://b.example/"}])
+    many = form("ris", [{"site": "S"}] * 25)
 
-    assert (one["skipped"], one["skippedNote"]) == (1, "source 2 has neither a web address nor a DOI and was left out")
+    assert (one["skipped"], one["skippedNote"]) == (
+        1,
+        "source 2 has neither an address, a DOI, a title nor an author and was left out",
+    )
     assert many["skipped"] == 25
     assert many["skippedNote"].startswith("sources 1, 2, 3,")
-    assert many["skippedNote"].endswith("20 … have neither a web address nor a DOI and were left out")
+    assert many["skippedNote"].endswith("20 … have neither an address, a DOI, a title nor an author and were left out")
 
 
 def test_a_suffix_without_a_comma_is_one() -> None:

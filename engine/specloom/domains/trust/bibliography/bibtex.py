@@ -10,7 +10,18 @@ from typing import Final
 
 from specloom.domains.text import Name, parse_name
 
-from .entry import KIND_TABLE, BibliographyEntry, Issued, normalize, parse_issued, read_names, to_issued, to_month
+from .dates import read_date
+from .entry import (
+    KIND_TABLE,
+    MONTHS,
+    BibliographyEntry,
+    Issued,
+    normalize,
+    parse_issued,
+    read_names,
+    to_issued,
+    to_month,
+)
 
 # --- The blocks of a BibTeX document, read through `bibtexparser`: raw fields, strings put in, volumes referred
 # to -------------------------------------------------------------------------------------------------------------------
@@ -54,7 +65,8 @@ def split_bibtex(text: str) -> Iterator[tuple[int, Mapping[str, str], str]]:
         if isinstance(entry, Block):
             raw = [one for field in entry.fields for one in _split_unparted(field.key, str(field.value))]
             fields = {name.lower(): _resolve(value, strings) for name, value in reversed(raw)}
-            entries.append((line, fields | {"type": entry.entry_type.lower(), "key": entry.key}, ""))
+            genre = {"genre": fields["type"]} if "type" in fields else {}
+            entries.append((line, fields | genre | {"type": entry.entry_type.lower(), "key": entry.key}, ""))
         elif isinstance(entry, ParsingFailedBlock):
             entries.append((line, {}, _to_problem(entry.error, entry.raw or "")))
     parents = {fields["key"].lower(): fields for _, fields, _ in reversed(entries) if fields.get("key")}
@@ -75,6 +87,10 @@ def _split_unparted(key: str, raw: str) -> Iterator[tuple[str, str]]:
 
 def _inherit(fields: Mapping[str, str], parents: Mapping[str, Mapping[str, str]]) -> Mapping[str, str]:
     """The fields of an entry with those of the volume that it refers to by `crossref`; its own come first."""
+    for key in filter(None, map(str.strip, fields.get("xdata", "").lower().split(","))):
+        # Data that several entries share: all of it, and nothing of who the container is.
+        shared = parents.get(key, {})
+        fields = {name: value for name, value in shared.items() if name not in ("type", "key")} | dict(fields)
     parent = parents.get(fields.get("crossref", "").strip().lower())
     if parent is None or parent.get("key") == fields.get("key"):
         return fields
@@ -142,25 +158,108 @@ def to_bibtex(entries: Iterable[BibliographyEntry]) -> str:
     return "\n\n".join(map(_to_text, entries))
 
 
+_MACROS = [month[:3].lower() for month in MONTHS]
+_EDTF_ONLY = re.compile(r"[~?%/]|-2[1-4]$|^-|^0")
+
+
 def _to_text(entry: BibliographyEntry) -> str:
+    row = KIND_TABLE[entry.kind]
+    row = {**KIND_TABLE.get(row.get("like", ""), {}), **row}
     year, month, day = (*entry.issued, 0, 0, 0)[:3]
+    container = row.get("container", "series")
     fields = {
         "author": " and ".join(_to_author(name) for name in entry.authors),
-        "title": _escape(entry.title),
-        KIND_TABLE[entry.kind].get("container", "series"): _escape(entry.container),
-        KIND_TABLE[entry.kind].get("publisher", "publisher"): _escape(entry.publisher),
+        "editor": " and ".join(_to_author(name) for name in entry.editors),
+        "translator": " and ".join(_to_author(name) for name in entry.translators),
+        "title": _escape_title(entry.title, entry.language),
+        "shorttitle": _escape(entry.short_title),
+        container: _escape(entry.container),
+        "shortjournal": _escape(entry.short_container),
+        row.get("publisher", "publisher"): _escape(entry.publisher),
+        "address": _escape(entry.place),
+        "edition": _escape(entry.edition),
+        "version": _escape(entry.version),
+        "type": _escape(entry.genre),
         "volume": _escape(entry.volume),
-        "number": _escape(entry.issue),
+        "number": _escape(entry.number if row.get("numbered") else entry.issue or entry.series_number),
+        "issue": _escape(entry.issue if row.get("numbered") else ""),
         "pages": _escape(entry.pages.replace("-", "--")).replace("-{}-", "--"),
         "year": str(year) if year else "",
         "month": str(month) if month else "",
         "day": str(day) if day else "",
+        "date": entry.dated if _EDTF_ONLY.search(entry.dated) else "",
         "isbn": _escape(entry.isbn),
+        "issn": _escape(entry.issn),
         "doi": entry.doi.translate(_ENCODED),
+        "eprint": entry.arxiv.translate(_ENCODED),
+        "archiveprefix": "arXiv" if entry.arxiv else "",
+        "pmid": entry.pmid.translate(_ENCODED),
+        "pmcid": entry.pmcid.translate(_ENCODED),
         "url": entry.url.translate(_ENCODED),
+        "urldate": entry.accessed.translate(_ENCODED),
+        "langid": _escape(entry.language),
+        "keywords": ", ".join(_to_keyword(word) for word in entry.keywords),
+        "abstract": _escape(entry.abstract),
+        "note": _escape(entry.note),
+        "annote": _escape(entry.annote),
+        "file": ";".join(_FILE_MARKS.sub(r"\\\g<0>", file.translate(_ENCODED_FILE)) for file in entry.files),
     }
-    lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items() if value)
+    if (entry.series and container != "series") or (entry.series and not entry.container):
+        fields["series"] = _escape(entry.series)
+    # The month is a macro, which each style prints in its own words.
+    lines = "".join(
+        f"  {name} = {_MACROS[month - 1] if name == 'month' else f'{{{value}}}'},\n"
+        for name, value in fields.items()
+        if value
+    )
     return f"@{_TYPES[entry.kind]}{{{entry.key},\n{lines}}}"
+
+
+_FILE_MARKS = re.compile(r"[;:]")
+_ENCODED_FILE = str.maketrans({"{": "", "}": "", "\\": "/"})
+
+
+def _to_keyword(word: str) -> str:
+    # A comma would part it.
+    return f"{{{_escape(word)}}}" if "," in word else _escape(word)
+
+
+_WORD = re.compile(r"[^\W\d_][\w’'.-]*+")
+_FEWEST_TELLING = 3
+"""Long words by which the case of a title is told."""
+
+
+def _escape_title(title: str, language: str = "") -> str:
+    """A title with braces around the words whose capitals a style that lowers titles may not touch.
+
+    In a title in the case of headlines those are the words with a capital behind their first letter; in others all with
+    a capital but the first word. Titles in other languages than English are lowered by no style.
+    """
+    if language and not language.lower().startswith("en"):
+        return _escape(title)
+    words = [match[0] for match in _WORD.finditer(title)]
+    long = [word for word in words[1:] if len(word) > 3]
+    is_headline = len(long) >= _FEWEST_TELLING and sum(word[0].isupper() for word in long) * 2 > len(long)
+    pieces, at = [], 0
+    for place, match in enumerate(_WORD.finditer(title)):
+        word = match[0]
+        kept = any(character.isupper() for character in word[1:]) or (
+            place > 0 and word[0].isupper() and not is_headline
+        )
+        if kept and not _LIGATURES.search(word):
+            pieces += [_escape_piece(title[at : match.start()]), f"{{{_escape_piece(word)}}}"]
+            at = match.end()
+    if not pieces:
+        return _escape(title)
+    # Blanks at the cuts belong to the text, so that pieces are escaped as they are.
+    return _LIGATURES.sub(lambda sign: "{}" + sign[0], "".join([*pieces, _escape_piece(title[at:])]))
+
+
+def _escape_piece(text: str) -> str:
+    return _BLANKS.sub(" ", text).translate(_ESCAPES)
+
+
+_BLANKS = re.compile(r"\s+")
 
 
 def _escape(text: str) -> str:
@@ -171,37 +270,98 @@ def _escape(text: str) -> str:
 def _to_author(name: Name) -> str:
     if not name.given:
         return f"{{{_escape(name.family)}}}"
-    parts = (_escape(part) for part in (name.family, name.suffix, name.given) if part)
+    given = name.given.removesuffix(f" {name.dropped}") if name.dropped else name.given
+    family = f"{name.dropped} {name.family}" if name.dropped else name.family
+    parts = (_escape(part) for part in (family, name.suffix, given) if part)
     # "and" parts names, except in braces.
     return ", ".join(f"{{{part}}}" if re.search(r"\band\b", part, re.IGNORECASE) else part for part in parts)
 
 
 def parse_fields(fields: Mapping[str, str]) -> BibliographyEntry:
     """The entry of the raw fields of one block; unknown fields are left out."""
-    kind = _KINDS.get(fields.get("type", ""), "document")
+    type_ = fields.get("type", "")
+    kind = _KINDS.get(type_, "document")
     how = fields.get("howpublished", "")
     address = re.search(r"\\url\{([^{}]*)\}", how)
     is_arxiv = _pick(fields, "archiveprefix", "eprinttype").lower() == "arxiv" and fields.get("eprint")
-    eprint = f"https://arxiv.org/abs/{fields['eprint']}" if is_arxiv else ""
+    arxiv = _read_verbatim(fields["eprint"]) if is_arxiv else ""
+    if kind in ("webpage", "document") and arxiv and not how:
+        kind = "article"
+    is_numbered = bool(KIND_TABLE[kind].get("numbered"))
+    number = _decode(fields.get("number", ""))
+    has_container = _pick(fields, "journal", "journaltitle", "booktitle") or ("" if address else how)
+    series = fields.get("series", "")
+    if not has_container and "container" not in KIND_TABLE[kind] and kind in _OF_SERIES:
+        has_container, series = series, ""
+    issued, dated = _parse_date(fields)
+    named = _decode(fields.get("genre", ""))
+    genre = _STRINGS.get(named, named) or _GENRES.get(type_, "")
+    subtitle = fields.get("subtitle", "")
+    title = fields.get("title", "") + (f": {subtitle}" if subtitle else "")
+    of_book = kind in ("book", "chapter", "paper-conference") and not fields.get("issue")
     return normalize(
         BibliographyEntry(
-            title=_decode(fields.get("title", "")),
+            title=_decode(title),
+            short_title=_decode(fields.get("shorttitle", "")),
             authors=_parse_authors(fields.get("author", "")),
-            container=_decode(
-                _pick(fields, "journal", "journaltitle", "booktitle", "series") or ("" if address else how)
-            ),
-            issued=_parse_date(fields),
+            editors=_parse_authors(fields.get("editor", "")),
+            translators=_parse_authors(fields.get("translator", "")),
+            roles=((("container-author", _parse_authors(fields["bookauthor"])),) if fields.get("bookauthor") else ()),
+            container=_decode(has_container),
+            short_container=_decode(fields.get("shortjournal", "")),
+            series=_decode(series),
+            series_number=number if of_book and series else "",
+            issued=issued,
+            dated=dated,
+            accessed=BibliographyEntry(issued=parse_issued(_decode(fields.get("urldate", "")))).date,
             doi=_read_verbatim(fields.get("doi", "")),
-            url=_read_verbatim(fields.get("url", "") or (address[1] if address else "")) or eprint,
+            url=_read_verbatim(fields.get("url", "") or (address[1] if address else ""))
+            or (f"https://arxiv.org/abs/{arxiv}" if arxiv else ""),
             kind=kind,
+            genre=genre,
             publisher=_decode(_pick(fields, "publisher", "institution", "school", "organization")),
+            place=_decode(_pick(fields, "location", "address")),
+            edition=_decode(fields.get("edition", "")),
+            version=_decode(fields.get("version", "")),
             volume=_decode(fields.get("volume", "")),
-            issue=_decode(_pick(fields, "number", "issue")),
+            number=number if is_numbered else "",
+            issue=_decode(fields.get("issue", "")) or ("" if is_numbered or (of_book and series) else number),
             pages=_decode(fields.get("pages", "")),
             isbn=_decode(fields.get("isbn", "")),
+            issn=_decode(fields.get("issn", "")),
+            arxiv=arxiv,
+            pmid=_read_verbatim(fields.get("pmid", "")),
+            pmcid=_read_verbatim(fields.get("pmcid", "")),
+            language=_decode(_pick(fields, "langid", "language")),
+            abstract=_decode(fields.get("abstract", "")),
+            note=_decode(_pick(fields, "note", "addendum")),
+            annote=_decode(_pick(fields, "annote", "annotation")),
+            keywords=tuple(_decode(word.strip()) for word in split_level(fields.get("keywords", ""), ",")),
+            files=tuple(_split_files(fields.get("file", ""))),
             key=fields.get("key", ""),
         )
     )
+
+
+_OF_SERIES = frozenset(kind for kind, row in KIND_TABLE.items() if "container" not in row and "like" not in row)
+"""Kinds that BibTeX writes without a field for a container, which then stands in the one of the series."""
+_GENRES = {"mastersthesis": "Master's thesis", "bachelorsthesis": "Bachelor's thesis"}
+_STRINGS = {
+    "mathesis": "Master's thesis", "phdthesis": "PhD thesis", "bathesis": "Bachelor's thesis",
+    "techreport": "Technical report",
+}  # fmt: skip
+"""What biblatex has short names for."""
+
+
+def _split_files(raw: str) -> Iterator[str]:
+    """The files of an entry as reference managers list them, `name:path:type` parted by ";"; the paths as they are."""
+    for file in re.split(r"(?<!\\);", raw):
+        if file.strip():
+            yield _FILE_ESCAPES.sub(r"\1", file.strip().translate(_ENCODED_FILE_READ))
+
+
+_FILE_ESCAPES = re.compile(r"\\(.)")
+_ENCODED_FILE_READ = str.maketrans({"{": "", "}": ""})
 
 
 def _pick(fields: Mapping[str, str], *names: str) -> str:
@@ -253,15 +413,25 @@ def _is_braced(text: str) -> bool:
     return text.startswith("{") and text.endswith("}") and 0 not in depths[:-1] and depths[-1] == 0
 
 
-def _parse_date(fields: Mapping[str, str]) -> Issued:
+def _parse_date(fields: Mapping[str, str]) -> tuple[Issued, str]:
     if fields.get("date"):
-        return parse_issued(_decode(fields["date"]))
-    year = parse_issued(_decode(fields.get("year", "")))
-    month, day = _decode(fields.get("month", "")).strip(), fields.get("day", "")
-    number = int(month) if month.isascii() and month.isdigit() and len(month) < 3 else to_month(month)
-    return (
-        to_issued(year[0], number, int(day) if day.isascii() and day.isdigit() and len(day) < 3 else 0) if year else ()
-    )
+        return read_date(_decode(fields["date"]).replace("\u00a0", "~"))
+    text = _decode(fields.get("year", ""))
+    year = parse_issued(text)
+    month, day = _read_month(_decode(fields.get("month", ""))), fields.get("day", "")
+    number, day_of_month = month
+    day_number = int(day) if day.isascii() and day.isdigit() and len(day) < 3 else day_of_month
+    return (to_issued(year[0], number, day_number), "") if year else read_date(text)
+
+
+def _read_month(text: str) -> tuple[int, int]:
+    """The month and the day in a field that should have the month: `3`, `March`, `10~jan`, `jan 10`."""
+    words = re.findall(r"[0-9]+|[^\W\d_]+", text)
+    numbers = [int(word) for word in words if word.isdigit() and len(word) < 3]
+    named = next((to_month(word) for word in words if to_month(word)), 0)
+    if named:
+        return named, numbers[0] if numbers else 0
+    return (numbers[0], 0) if len(words) == 1 and numbers else (0, 0)
 
 
 def _read_verbatim(text: str) -> str:

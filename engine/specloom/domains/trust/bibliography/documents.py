@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from specloom.core import Fault, dataclass, run_apart
-from specloom.domains.text import ARXIV, Name, arxiv_at, to_latin
-from specloom.plugins import PROCEDURES, Context, JsonObject, from_json, to_json
+from specloom.domains.text import ARXIV, Name, arxiv_at
+from specloom.plugins import Context, from_json, to_json
 
-from ..records import Bibliography, BibliographyRecord, Unreadable
-from .bibtex import ENTRY_START, parse_fields, split_bibtex, to_bibtex
-from .csl import parse_item, parse_record, split_csl, split_ris, to_csl, to_ris
-from .entry import BibliographyEntry, assign_keys, from_source, parse_issued
-from .styles import to_apa, to_mla
+from ..records import BibliographyRecord, Unreadable
+from .bibtex import ENTRY_START, parse_fields, split_bibtex
+from .csl import parse_item, split_csl
+from .endnote import ENDNOTE_START, parse_endnote, split_endnote
+from .entry import BibliographyEntry
+from .plain import find_reference_section, looks_like_list, parse_plain, split_list
+from .tagged import NBIB_START, parse_medline, parse_record, split_nbib, split_ris
 
-FORMATS = ("csl-json", "ris", "bibtex")
+FORMATS = ("csl-json", "ris", "bibtex", "nbib", "endnote-xml", "text")
 LONGEST_DOCUMENT = 1_000_000
 # The parser of BibTeX takes time that grows with the square of what is broken; whole bibliographies have fewer entries.
 MOST_BIBTEX_ENTRIES = 5000
@@ -33,7 +33,8 @@ BIBTEX_START = re.compile(r"^[^\S\n]*+@\s*+[A-Za-z]++\s*+[{(]", re.MULTILINE)
 class Parsed:
     """What a document holds: its format (one of FORMATS), its entries in order, and what is wrong with the others.
 
-    `count` and `problem_count` say how many there are, where `entries` and `problems` are only the first of them.
+    `places` has for each entry its index among all that the document holds, from 0, and its line. `count` and
+    `problem_count` say how many there are, where `entries` and `problems` are only the first of them.
     """
 
     format: str
@@ -41,10 +42,11 @@ class Parsed:
     problems: tuple[Unreadable, ...]
     count: int
     problem_count: int
+    places: tuple[tuple[int, int], ...] = ()
 
 
 def parse_bibliography(text: str, format: str = "auto") -> Parsed:  # noqa: A002  the name of the tool's argument
-    """The entries of a document in CSL-JSON, RIS or BibTeX.
+    """The entries of a document in one of FORMATS; `text` is a list of references in plain words.
 
     One bad entry is a problem of its own and never loses the others. An entry needs a title, an address, a DOI or an
     author; one with a DOI and no address gets the address of the DOI. Raises a `validation` fault for a document whose
@@ -53,18 +55,20 @@ def parse_bibliography(text: str, format: str = "auto") -> Parsed:  # noqa: A002
     format_ = find_format(text, format)
     entries: list[BibliographyEntry] = []
     problems: list[Unreadable] = []
-    for index, (line, entry) in enumerate(_read(text, format_), 1):
+    places: list[tuple[int, int]] = []
+    for index, (line, entry) in enumerate(_read(text, format_)):
         if isinstance(entry, str):
             problems.append(Unreadable(index=index, line=line, message=entry))
-        elif not (entry.title or entry.url or entry.doi or entry.authors):
+        elif not (entry.title or entry.url or entry.doi or entry.authors or entry.text):
             problems.append(
                 Unreadable(index=index, line=line, message="the entry has no title, address, DOI or author")
             )
         else:
+            places.append((index, line))
             entries.append(replace(entry, url=entry.url or (f"https://doi.org/{entry.doi}" if entry.doi else "")))
     if not entries and not problems:
         raise Fault("validation", f"the bibliography holds no entry in the format {format_}")
-    return Parsed(format_, tuple(entries), tuple(problems), len(entries), len(problems))
+    return Parsed(format_, tuple(entries), tuple(problems), len(entries), len(problems), tuple(places))
 
 
 def find_format(text: str, format: str = "auto") -> str:  # noqa: A002  the name of the tool's argument
@@ -75,7 +79,7 @@ def find_format(text: str, format: str = "auto") -> str:  # noqa: A002  the name
     if format_ not in FORMATS:
         formats = ", ".join(FORMATS)
         if format in ("auto", ""):
-            advice = "references in plain words go to verify_citation, one at a time"
+            advice = "no line of it has a year, an address or an identifier, as references in plain words have"
             raise Fault(
                 "validation", f"the bibliography is none of {formats}: name its format or pass entries; {advice}"
             )
@@ -91,21 +95,34 @@ def split_records(text: str, format: str = "auto") -> Iterator[tuple[int, Any, s
     A value is an item of CSL-JSON, or the raw fields of BibTeX by name, all texts, with `type` and `key`.
     """
     format_ = find_format(text, format)
-    if format_ == "ris":
-        raise Fault("validation", "records of RIS have no fields by name; give the bibliography as CSL-JSON or BibTeX")
+    if format_ not in ("csl-json", "bibtex"):
+        name = format_.upper() if format_ != "text" else "plain words"
+        raise Fault(
+            "validation", f"records of {name} have no fields by name; give the bibliography as CSL-JSON or BibTeX"
+        )
     yield from split_csl(text) if format_ == "csl-json" else split_bibtex(text)
 
 
 def detect_format(text: str) -> str:
     """The format of a document by how it begins and what stands in it, "" when none fits."""
     start = text.lstrip("\ufeff \t\r\n")
-    if start.startswith(("[", "{")):
+    # A number or a name in brackets numbers a reference; an array has an object or nothing in its own.
+    if start.startswith(("[", "{")) and not _NUMBERED.match(start):
         return "csl-json"
     if start.startswith("@"):
         return "bibtex"
+    if start.startswith("<") and ENDNOTE_START.match(start):
+        return "endnote-xml"
     if _RIS_START.search(text) or _RIS_LINE.match(start):
         return "ris"
-    return "bibtex" if BIBTEX_START.search(text) else ""
+    if NBIB_START.match(start):
+        return "nbib"
+    if BIBTEX_START.search(text):
+        return "bibtex"
+    return "text" if looks_like_list(text) else ""
+
+
+_NUMBERED = re.compile(r"\[\s{0,2}(?:[0-9]{1,4}|[^\W\d_][^\s\[\]{}\",:]{1,24})\s{0,2}\]\s*[^\s,\]]")
 
 
 def _read(text: str, format_: str) -> Iterator[tuple[int, BibliographyEntry | str]]:
@@ -116,6 +133,18 @@ def _read(text: str, format_: str) -> Iterator[tuple[int, BibliographyEntry | st
         for line, tags, problem in split_ris(text):
             # A record that nothing ends is still a record.
             yield line, parse_record(tags) if tags else problem or "the record is empty"
+    elif format_ == "nbib":
+        for line, tags, problem in split_nbib(text):
+            yield line, problem or parse_medline(tags)
+    elif format_ == "endnote-xml":
+        for line, record, problem in split_endnote(text):
+            yield line, problem or parse_endnote(record)
+    elif format_ == "text":
+        before: BibliographyEntry | None = None
+        for line, reference in split_list(text):
+            entry = parse_plain(reference, before)
+            before = before if isinstance(entry, str) else entry
+            yield line, entry
     else:
         for line, fields, problem in split_bibtex(text):
             yield line, problem or parse_fields(fields)
@@ -211,78 +240,6 @@ def _to_text(value: Any) -> str:
     return " ".join(_TEX.sub("", str(value)).split())
 
 
-# --- A list of entries as one text in a named style, the same bytes for the same list ---------------------------------
-
-
-_SHOWN = {"apa": to_apa, "mla": to_mla}
-_WRITTEN = {"bibtex": to_bibtex, "ris": to_ris, "csl-json": to_csl}
-STYLES = (*_SHOWN, *_WRITTEN)
-
-
-def render(entries: Sequence[BibliographyEntry], style: str = "apa", *, accessed: str = "") -> tuple[str, int]:
-    """The entries in a style of STYLES, and how many: those without an address are left out, as are later equals.
-
-    APA and MLA are sorted by how they read, the other formats by key. `accessed` (YYYY-MM-DD) is shown by APA for
-    undated pages and by MLA; the interchange formats leave it out, so that they stay the same from day to day. Raises a
-    `validation` fault for another style.
-    """
-    unique = list({entry.url: entry for entry in reversed(entries) if entry.url}.values())[::-1]
-    day = parse_issued(accessed)
-    seen = day if len(day) == 3 else ()
-    if style in _SHOWN:
-        lines = [_SHOWN[style](entry, seen) for entry in unique]
-        text = "\n\n".join(sorted(lines, key=lambda line: (to_latin(line).lstrip("\"'\\ "), line)))
-    elif style in _WRITTEN:
-        text = _WRITTEN[style](assign_keys(unique))
-    else:
-        raise Fault("validation", f"unknown style {style!r}; use one of {', '.join(STYLES)}")
-    return text, len(unique)
-
-
-# --- Formats sources as a bibliography: those that a caller names, or those that a session has recorded ---------------
-
-
-_MOST_PLACES = 20
-
-
-SHORT_SOURCES = 10_000
-"""Characters of sources that are formatted on the event loop: the slowest texts that are known take it 0.1 seconds."""
-
-
-async def format_sources(
-    context: Context, style: str, sources: Sequence[JsonObject] | None, session: str
-) -> Bibliography:
-    """The bibliography; named sources come before those of a session.
-
-    Pages that are read (APA, MLA) show today as the day of access where the manuals ask for one; the interchange
-    formats have no such day and stay the same from day to day.
-    """
-    if not sources and not session:
-        raise Fault("validation", "nothing to format: give sources or a sessionId", action="fix_arguments")
-    rows = sources or await find_sources(context, session)
-    today = datetime.fromtimestamp(context.now(), UTC).date().isoformat()
-    accessed = today if style in ("apa", "mla") else ""
-    body = json.dumps(list(rows)).encode()
-    text, count, skipped = await _run(context, format_rows, body, style, accessed, here=len(body) <= SHORT_SOURCES)
-    places = ", ".join(skipped[:_MOST_PLACES]) + (" …" if len(skipped) > _MOST_PLACES else "")
-    lack, left = ("source {} has", "was") if len(skipped) == 1 else ("sources {} have", "were")
-    note = f"{lack.format(places)} neither a web address nor a DOI and {left} left out"
-    return Bibliography(
-        style=style,
-        entry_count=count,
-        bibliography=text,
-        session_id=None if sources else session,
-        skipped=len(skipped) or None,
-        skipped_note=note if skipped else None,
-    )
-
-
-def format_rows(body: bytes, style: str, accessed: str) -> tuple[str, int, list[str]]:
-    """What `render` makes of sources, objects in JSON, and the places (from 1) of those that it leaves out."""
-    entries = [from_source({name: str(value) for name, value in source.items()}) for source in json.loads(body)]
-    return *render(entries, style, accessed=accessed), [str(at) for at, entry in enumerate(entries, 1) if not entry.url]
-
-
 # --- Documents and lists of any length and form, read where they hold nobody up ---------------------------------------
 
 
@@ -298,27 +255,33 @@ async def read_document(context: Context, text: str, format_: str, *, most: int)
     The document is parsed in a process of its own, since a broken one takes time that grows with the square of its
     length; so does `read_records_apart`. Fault `too_large` where that process needs more time or memory than it may.
     """
-    parsed = await _run(context, parse_json, text.encode("utf-8", "replace"), format_, most)
-    entries = (
-        replace(
-            BibliographyEntry(**{**entry, "issued": tuple(entry["issued"])}),
-            authors=tuple(Name(**name) for name in entry["authors"]),
-        )
-        for entry in parsed["entries"]
-    )
+    parsed = await run_reading(context, parse_json, text.encode("utf-8", "replace"), format_, most)
+    entries = tuple(map(entry_from_json, parsed["entries"]))
     problems = tuple(Unreadable(**problem) for problem in parsed["problems"])
-    return Parsed(parsed["format"], tuple(entries), problems, parsed["count"], parsed["problem_count"])
+    places = tuple((index, line) for index, line in parsed["places"])
+    return Parsed(parsed["format"], entries, problems, parsed["count"], parsed["problem_count"], places)
+
+
+def entry_from_json(data: Mapping[str, Any]) -> BibliographyEntry:
+    """The entry that `asdict` made the data of."""
+    fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
+    for name in ("authors", "editors", "translators"):
+        fields[name] = tuple(Name(**each) for each in data[name])
+    fields["roles"] = tuple((role, tuple(Name(**each) for each in names)) for role, names in data["roles"])
+    fields["more"] = tuple((name, value) for name, value in data["more"])
+    return BibliographyEntry(**fields)
 
 
 def parse_json(body: bytes, format_: str, most: int) -> dict[str, Any]:
     """The same as JSON data, of a text in UTF-8."""
     parsed = parse_bibliography(body.decode(), format_)
-    return asdict(replace(parsed, entries=parsed.entries[:most], problems=parsed.problems[:most]))
+    first = replace(parsed, entries=parsed.entries[:most], problems=parsed.problems[:most], places=parsed.places[:most])
+    return asdict(first)
 
 
 async def read_records_apart(context: Context, text: str, format_: str) -> tuple[str, list[BibliographyRecord]]:
     """What `read_records` gives, and the same faults."""
-    told_format, records = await _run(context, records_json, text.encode("utf-8", "replace"), format_)
+    told_format, records = await run_reading(context, records_json, text.encode("utf-8", "replace"), format_)
     return told_format, [from_json(BibliographyRecord, record) for record in records]
 
 
@@ -335,24 +298,35 @@ def records_json(body: bytes, format_: str) -> tuple[str, list[dict[str, Any]]]:
     return told_format, [to_json(record) for record in records]
 
 
-async def _run(context: Context, task: Callable[..., Any], body: bytes, *arguments: Any, here: bool = False) -> Any:
+LONGEST_SOURCE = 5_000_000
+"""Characters of a document that are looked through for its references."""
+
+
+async def read_references(context: Context, address: str) -> str:
+    """The reference section of a page, a PDF, an office document or a kept text, as a list in plain words.
+
+    Raises a `validation` fault where the document has none, and what reading it raises.
+    """
+    whole = await context.read_artifact(address)
+    if whole is not None:
+        text = whole.text
+    else:
+        page = await context.run("read_page", {"url": address, "mode": "full", "max_length": LONGEST_SOURCE})
+        text = str(page.get("content") or "")
+    section = find_reference_section(text)
+    if section is None:
+        message = (
+            f"{address[:200]} has no section of references: no heading such as References or Bibliography stands "
+            "before a list in it; pass the list itself as bibliography"
+        )
+        raise Fault("validation", message, action="fix_arguments")
+    return section
+
+
+async def run_reading(
+    context: Context, task: Callable[..., Any], body: bytes, *arguments: Any, here: bool = False
+) -> Any:
     """What a task makes of a body, `here` or in a process of its own; where nothing may be started, here."""
     if here or not context.is_live:
         return task(body, *arguments)
     return await run_apart(task, body, *arguments, what="bibliography", seconds=SECONDS, memory=MEMORY)
-
-
-# --- The sources of a research session, where sessions are kept: the one seam between the trust tools and the
-# store ----------------------------------------------------------------------------------------------------------------
-
-
-PROCEDURE = "session_sources"
-"""A procedure of that name takes `sessionId` and gives `sources`: rows with url, title, author, date, site and doi."""
-
-
-async def find_sources(context: Context, session: str) -> list[dict[str, str]]:
-    """What a session of the caller has recorded; a `session_not_found` fault where there is no such session."""
-    if PROCEDURE not in PROCEDURES:
-        raise Fault("session_not_found", f"there is no session {session!r}: this server keeps none")
-    sources = (await context.run(PROCEDURE, {"sessionId": session})).get("sources", [])
-    return [{name: str(value) for name, value in source.items() if value is not None} for source in sources]

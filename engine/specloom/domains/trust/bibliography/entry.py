@@ -12,12 +12,11 @@ from typing import Any
 from specloom.core import dataclass, load_table, to_timestamp
 from specloom.domains.text import (
     Name,
-    invert,
     parse_names,
     strip_markup,
-    to_doi,
     to_isbn13,
     to_latin,
+    to_spelled_doi,
 )
 
 KIND_TABLE: Mapping[str, Mapping[str, Any]] = load_table(__file__, "kinds.yaml")["kinds"]
@@ -25,13 +24,22 @@ KINDS = tuple(KIND_TABLE)
 """The kinds of an entry, named as CSL names them; `document` is what no other fits."""
 
 
-def read_names(format_: str) -> tuple[dict[str, str], dict[str, str]]:
-    """What each kind is called in a format (`bibtex`, `ris`), and the kind of every name that is read there."""
-    names = {kind: row[format_] for kind, row in KIND_TABLE.items() if format_ in row}
-    return {kind: name.split()[0] for kind, name in names.items()}, invert(names)
+def read_names(format_: str, part: str | None = None) -> tuple[dict[str, str], dict[str, str]]:
+    """What each kind is called in a format (`bibtex`, `ris`), and the kind of every name that is read there.
+
+    Several names are parted by blanks, or by `part`.
+    """
+    rows = {kind: str(row[format_]) for kind, row in KIND_TABLE.items() if format_ in row}
+    names = {kind: [name.strip() for name in row.split(part)] for kind, row in rows.items()}
+    written = {kind: names.get(kind) or names.get(row.get("like", ""), []) for kind, row in KIND_TABLE.items()}
+    kinds = {name: kind for kind, each in names.items() for name in each}
+    return {kind: each[0] for kind, each in written.items() if each}, kinds
 
 
 _LONGEST_VALUE = 2000
+_LONGEST_TEXT = 20_000
+"""Characters of an abstract or a note."""
+_MOST_KEYWORDS = 100
 MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",
@@ -48,8 +56,12 @@ Issued = tuple[int, ...]
 class BibliographyEntry:
     """What is known about one work; "" and () mean that it is not.
 
-    `container` is the journal, book or site that it appeared in, `doi` the bare name ("10.1000/x"), `key` the cite
-    key, which `assign_keys` makes for entries without one.
+    It follows CSL-JSON: `kind` is its type, `container` the journal, book or site that it appeared in, `series` what
+    that is a part of, `number` the one of a report, patent or standard. `doi` is the bare name ("10.1000/x") in the
+    capitals that it came in, `key` the cite key, which `assign_keys` makes for entries without one. `issued` is the day
+    as far as it is one of the years 1000 to 2999; `dated` says the date in EDTF where that does not say it all (a
+    range, a season, "circa", antiquity). `note` is printed by styles, `annote` is the reader's own. `roles` holds other
+    contributors and `more` other variables, both by their names in CSL. `text` is a reference that came in plain words.
     """
 
     title: str = ""
@@ -65,6 +77,45 @@ class BibliographyEntry:
     pages: str = ""
     isbn: str = ""
     key: str = ""
+    dated: str = ""
+    accessed: str = ""
+    editors: tuple[Name, ...] = ()
+    translators: tuple[Name, ...] = ()
+    roles: tuple[tuple[str, tuple[Name, ...]], ...] = ()
+    short_title: str = ""
+    short_container: str = ""
+    series: str = ""
+    series_number: str = ""
+    number: str = ""
+    edition: str = ""
+    version: str = ""
+    genre: str = ""
+    place: str = ""
+    event: str = ""
+    issn: str = ""
+    pmid: str = ""
+    pmcid: str = ""
+    arxiv: str = ""
+    language: str = ""
+    abstract: str = ""
+    note: str = ""
+    annote: str = ""
+    keywords: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    more: tuple[tuple[str, str], ...] = ()
+    text: str = ""
+
+    @property
+    def date(self) -> str:
+        """Its date in EDTF, "" when nothing is known."""
+        return self.dated or to_iso(self.issued)
+
+
+_ONE_LINE = (
+    "title", "container", "publisher", "volume", "issue", "short_title", "short_container", "series", "series_number",
+    "number", "edition", "version", "genre", "place", "event", "issn", "pmid", "pmcid", "arxiv", "language",
+)  # fmt: skip
+_PAGES = re.compile(r"(?:(?<!\s)\s++)?[-‐-―]++\s*+")
 
 
 def clean(text: str) -> str:
@@ -112,31 +163,57 @@ def to_iso(issued: Issued) -> str:
 
 def normalize(entry: BibliographyEntry) -> BibliographyEntry:
     """An entry whose values are the ones that every format gives back: one line each, DOI and ISBN in normal form."""
-    doi = to_doi(entry.doi)
     isbn = clean(entry.isbn)
+    issued = to_issued(*(*entry.issued, 0, 0, 0)[:3])
+    dated = clean(entry.dated)
     return BibliographyEntry(
-        title=clean(entry.title),
-        authors=tuple(name for name in map(_normalize_name, entry.authors) if name.family),
-        container=clean(entry.container),
-        issued=to_issued(*(*entry.issued, 0, 0, 0)[:3]),
-        doi=doi,
+        **{name: clean(getattr(entry, name)) for name in _ONE_LINE},
+        **{name: clean_text(getattr(entry, name)) for name in ("abstract", "note", "annote")},
+        authors=_normalize_names(entry.authors),
+        editors=_normalize_names(entry.editors),
+        translators=_normalize_names(entry.translators),
+        roles=tuple((role, people) for role, names in entry.roles if (people := _normalize_names(names))),
+        issued=issued,
+        dated="" if dated == to_iso(issued) else dated,
+        accessed=clean(entry.accessed),
+        doi=to_spelled_doi(entry.doi),
         url=to_url(entry.url),
         kind=entry.kind if entry.kind in KINDS else "document",
-        publisher=clean(entry.publisher),
-        volume=clean(entry.volume),
-        issue=clean(entry.issue),
-        pages=re.sub(r"(?:(?<!\s)\s++)?[-‐-―]++\s*+", "-", clean(entry.pages)).strip("- "),
+        pages=_PAGES.sub("-", clean(entry.pages)).strip("- "),
         isbn=to_isbn13(isbn) or isbn,
-        key=re.sub(r"[^A-Za-z0-9:._/+-]", "", entry.key)[:100],
+        key=_NO_KEY.sub("", entry.key)[:_LONGEST_KEY],
+        keywords=tuple(dict.fromkeys(filter(None, map(clean, entry.keywords))))[:_MOST_KEYWORDS],
+        files=tuple(dict.fromkeys(filter(None, map(clean, entry.files))))[:_MOST_KEYWORDS],
+        text=clean_text(entry.text),
+        more=tuple((name, text) for name, value in entry.more if (text := clean_text(value))),
     )
 
 
+# What ends a key or a line in one of the formats; all else is as its owner wrote it.
+_NO_KEY = re.compile(r"[\s\x00-\x1f\x7f-\x9f{}(),=#%\"~\\\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
+_LONGEST_KEY = 100
+
+
+def clean_text(text: str) -> str:
+    """A long value as `clean` makes a short one."""
+    return strip_markup(text[: _LONGEST_TEXT * 2])[:_LONGEST_TEXT].strip()
+
+
+def _normalize_names(names: Iterable[Name]) -> tuple[Name, ...]:
+    return tuple(name for name in map(_normalize_name, names) if name.family)
+
+
 def _normalize_name(name: Name) -> Name:
-    family, given, suffix = (clean(part).strip(" ,") for part in (name.family, name.given, name.suffix))
+    parts = (clean(part).strip(" ,") for part in (name.family, name.given, name.suffix, name.particle, name.dropped))
+    family, given, suffix, particle, dropped = parts
     if not family or not given:
         # Without a given name it is one string, which may have commas ("Acme, Inc.").
         return Name(family or given)
-    return Name(*(" ".join(part.replace(",", " ").split()) for part in (family, given, suffix)))
+    family, given, suffix = (" ".join(part.replace(",", " ").split()) for part in (family, given, suffix))
+    # A particle is one only where the name is really parted by it.
+    is_parted = bool(particle) and family.startswith(f"{particle} ")
+    is_dropped = bool(dropped) and given.endswith(f" {dropped}")
+    return Name(family, given, suffix, particle if is_parted else "", dropped if is_dropped else "")
 
 
 def to_url(text: str) -> str:
@@ -145,23 +222,47 @@ def to_url(text: str) -> str:
     return address if re.match(r"https?://[^/?#]", address, re.IGNORECASE) else ""
 
 
+_SOURCE_FIELDS = (
+    "volume", "issue", "pages", "publisher", "place", "edition", "series", "number", "version", "genre", "isbn", "issn"
+)  # fmt: skip
+"""What a source may say of itself under the names of an entry, beside what every source has."""
+
+
 def from_source(source: Mapping[str, str]) -> BibliographyEntry:
     """The entry of a source that a session or a caller names: url, title, author, site, date and doi, any of them "".
 
-    What has a DOI is taken for a journal article and the rest for a web page, since nothing else is known.
+    A source may say more: its type, editors and what _SOURCE_FIELDS lists. Where its type is not known, what has a DOI
+    or stands in a volume is taken for a journal article and the rest for a web page. The DOI may be that of its
+    address.
     """
-    doi = to_doi(source.get("doi", ""))
+    url = to_url(source.get("url", ""))
+    doi = to_spelled_doi(source.get("doi", "")) or (to_spelled_doi(url) if _DOI_ADDRESS.match(url) else "")
+    kind = find_kind(source.get("type", ""))
+    texts: dict[str, Any] = {name: source.get(name, "") for name in _SOURCE_FIELDS}
+    is_article = bool(doi) or bool(source.get("volume"))
     return normalize(
         BibliographyEntry(
             title=source.get("title", ""),
             authors=parse_names(clean(source.get("author", ""))),
+            editors=parse_names(clean(source.get("editor", ""))),
             container=source.get("site", ""),
             issued=parse_issued(clean(source.get("date", ""))),
             doi=doi,
-            url=to_url(source.get("url", "")) or (f"https://doi.org/{doi}" if doi else ""),
-            kind="article-journal" if doi else "webpage",
+            url=url or (f"https://doi.org/{doi}" if doi else ""),
+            kind=kind or ("article-journal" if is_article else "webpage"),
+            **texts,
         )
     )
+
+
+_DOI_ADDRESS = re.compile(r"https?://(?:dx\.|www\.)?doi\.org/", re.IGNORECASE)
+_KIND_NAMES = read_names("csl")[1] | read_names("registry")[1] | read_names("bibtex")[1]
+
+
+def find_kind(name: str) -> str:
+    """The kind that a type is called by CSL, by registries or by BibTeX, "" for any other."""
+    name = name.strip().lower()
+    return name if name in KINDS else _KIND_NAMES.get(name, "")
 
 
 # --- Cite keys: who, when and the first word, the same for the same list in any order ---------------------------------

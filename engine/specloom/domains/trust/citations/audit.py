@@ -13,18 +13,20 @@ from datetime import UTC, datetime
 from typing import get_args
 
 from specloom.core import Fault, dataclass
-from specloom.domains.text import Identifier, find_doi, find_flaw, find_identifiers, to_isbn13
+from specloom.domains.text import Identifier, find_doi, find_flaw, find_identifiers, to_doi, to_isbn13
 from specloom.plugins import Context
 
-from ..bibliography.documents import find_sources, read_document
-from ..bibliography.entry import BibliographyEntry, clean, from_source, to_iso
+from ..bibliography.documents import read_document
+from ..bibliography.entry import BibliographyEntry, clean, to_iso
+from ..bibliography.formatting import find_sources
+from ..bibliography.plain import read_source
 from ..claims.coverage import ClaimEvidence, judge_claim, read_first, to_unread
 from ..records import AuditEntry, AuditFlag, AuditSummary, ClaimCheck, ReferenceAudit, Retraction, Unreadable
 from ..sources.links import NO_LINK, LinkCheck, check_links
 from .aside import run_aside
 from .existence import RegistrySearch, Standing, find_by_dois, find_by_reference, find_identified
 from .match import Match, match_fields
-from .reference import from_fields
+from .reference import from_fields, parse_reference
 from .titles import is_called_retracted
 from .work import Work, find_addresses, is_heavy, tell_match
 
@@ -51,6 +53,8 @@ class AuditItem:
     doi: str = ""
     url: str = ""
     problem: str = ""
+    index: int = 0
+    line: int | None = None
     link: LinkCheck = NO_LINK
     standing: Standing = _UNASKED
     search: RegistrySearch = _UNSOUGHT
@@ -105,6 +109,8 @@ async def gather(
     if document.strip():
         parsed = await read_document(context, document, format_, most=MOST_ENTRIES)
         items = [_from_entry(entry) for entry in parsed.entries]
+        for item, (index, line) in zip(items, parsed.places, strict=True):
+            item.index, item.line = index, line
         if parsed.problem_count > len(parsed.problems):
             first = len(parsed.problems)
             context.notice(f"{parsed.problem_count:,} entries cannot be read; the first {first} are under unreadable.")
@@ -118,15 +124,16 @@ async def gather(
 async def _to_items(sources: Sequence[Mapping[str, str]], *, claims: bool = True) -> list[AuditItem]:
     """The first entries; other calls go on between two of them, since one may take some milliseconds."""
     items: list[AuditItem] = []
-    for source in sources[:MOST_ENTRIES]:
+    for index, source in enumerate(sources[:MOST_ENTRIES]):
         items.append(_to_item(source, claims=claims))
+        items[-1].index = index
         await asyncio.sleep(0)
     return items
 
 
 def _to_item(source: Mapping[str, str], *, claims: bool = True) -> AuditItem:
     fields = {name: str(value) for name, value in source.items()}
-    item = _from_entry(from_source(fields))
+    item = _from_entry(read_source(fields))
     url = fields.get("url", "").strip()
     if url and not item.entry.url:
         item.url, item.problem = url, "the address is not one of a web page"
@@ -139,7 +146,7 @@ def _to_item(source: Mapping[str, str], *, claims: bool = True) -> AuditItem:
 
 def _from_entry(entry: BibliographyEntry) -> AuditItem:
     derived = bool(entry.doi) and entry.url == f"https://doi.org/{entry.doi}"
-    doi = entry.doi or find_doi(entry.url)
+    doi = to_doi(entry.doi) or find_doi(entry.url)
     number = next((each for each in find_identifiers(entry.url) if each.kind in _NUMBERS), None) if not doi else None
     return AuditItem(entry, doi=doi, url="" if derived else entry.url, number=number)
 
@@ -150,7 +157,7 @@ def _from_entry(entry: BibliographyEntry) -> AuditItem:
 UNREAD = "the DOI is registered, but nobody who was asked has its record: title, authors and notices were not checked"
 
 
-def tell(index: int, item: AuditItem) -> AuditEntry:
+def tell(item: AuditItem) -> AuditEntry:
     """The record of one entry; what is not known is left out."""
     is_sought = item.search is not _UNSOUGHT and item.standing.state != "absent"
     match = _compare(item)
@@ -158,8 +165,10 @@ def tell(index: int, item: AuditItem) -> AuditEntry:
     return AuditEntry(
         # Flagging comes first, since it adds to the reasons.
         flags=_flag(item, match),
-        index=index,
-        title=item.entry.title,
+        index=item.index,
+        line=item.line,
+        cite_key=item.entry.key or None,
+        title=item.entry.title or item.entry.text,
         doi=item.doi or None,
         url=item.url or item.entry.url or None,
         reason="; ".join(item.reasons) or None,
@@ -289,9 +298,9 @@ async def audit(
     await asyncio.gather(_check_links(context, items, progress), _check_existence(context, items, progress))
     await _check_claims(context, items, progress)
     audited = []
-    for at, item in enumerate(items):
+    for item in items:
         is_light = item.work is None or not is_heavy(item.work.row, item.entry.title)
-        audited.append(tell(at, item) if is_light else await run_aside(context, tell, at, item))
+        audited.append(tell(item) if is_light else await run_aside(context, tell, item))
     swapped = sum(entry.title_match == "mismatch" for entry in audited)
     # Whether the authors or the year of an entry are not those of its record.
     altered = sum(
@@ -375,7 +384,7 @@ async def _check_existence(context: Context, items: Sequence[AuditItem], progres
 
 
 async def _look_for_title(context: Context, item: AuditItem, progress: _Progress) -> None:
-    if not item.entry.title:
+    if not (item.entry.title or item.entry.text):
         return
     if progress.is_late():
         item.late = "the call had no time left to look for its title"
@@ -384,6 +393,8 @@ async def _look_for_title(context: Context, item: AuditItem, progress: _Progress
     reference = from_fields(
         title=entry.title, authors=entry.authors, year=entry.issued[0] if entry.issued else None, venue=""
     )
+    if entry.text:
+        reference = parse_reference(entry.text)
     item.search = await find_by_reference(context, reference, most=SEARCHES)
 
 

@@ -13,7 +13,12 @@ _YEAR = r"(?:1[5-9]|20)[0-9]{2}[a-z]?"
 # An author of a list is atomic together with what parts it from the next: where one could be read in two ways, thirty
 # could be in a billion. So are the letters of a word.
 _FAMILY = r"[^\W\d_]++(?:[\s'’-][^\W\d_]++){0,3}"
-_INITIALS = r"(?:[^\W\d_a-z]\.?[\s-]?|[a-z]\.\s?){1,4}"
+# The last one may lack its stop, and is no first letter of a word: "Liu, O. SRV constraint" has one initial.
+_INITIALS = (
+    r"(?:(?:(?:d[aeo]s?\s)?[^\W\d_a-z]\.[\s-]?|[a-z]\.\s?){0,3}"
+    r"(?:(?:d[aeo]s?\s)?[^\W\d_a-z](?:\.[\s-]?|(?![^\W\d_]))|[a-z]\.\s?)"
+    r"|[^\W\d_a-z]{1,3}(?:[\s-][^\W\d_a-z]){0,2}(?![^\W\d_]))"
+)
 # "Doe, J. R., & Roe, A." and "Doe, Jane, and Ann Roe"; "Doe JR, Roe A"; "J. R. Doe and A. Roe".
 _FIRST = rf"{_FAMILY},\s(?:[^\W\d_a-z]|[a-z]\.)"
 _JOINT = rf",?\s(?:&\s|and\s|…\s|\.\s\.\s\.\s)?(?={_FIRST})"
@@ -34,11 +39,22 @@ _QUOTED = re.compile(
     # Single quotes are apostrophes too: the one that opens follows no letter, the one that closes ends a phrase.
     r"|(?<!\w)['‘](?=\S)(?P<single>[^\"“”«»„]{8,400}?)(?:[,.?!]['’]|['’](?=[,.;:)]|\s?[(\[]|\s?$))"
 )
+# "SMITH, John, DOE, Jane and ROE, Ann, 2012. Title": ISO 690 puts commas everywhere.
+_PAIRED = re.compile(rf"(?P<authors>[^()\"“\[\];]{{2,1500}}?),\s(?P<year>{_YEAR})\.\s+(?P<rest>\S.+)")
+_BETWEEN_PAIRS = re.compile(r",?\s(?:and|et|und|y|e|a|&)\s|,\s")
+_GIVEN_PART = r"(?:(?:[^\W\d_]++[’'-]?){1,3}\.?\s?|[a-z]{1,3}\s){1,5}"
+# "Open Science Collaboration. Title."
+_SIGNED = re.compile(r"(?P<authors>[^\W\d_a-z][^.\d]{3,120}?)\.\s+(?P<rest>\S.+)")
 _LAST_YEAR = re.compile(rf"(?<![\s.,(])[\s.,(]++{_YEAR}[\s.,:)]*+$")
 # "Doe, Jane, and Ann Roe. Title": whole given names, as MLA writes them.
 _GIVEN = r"[^\W\d_a-z][^\W\d_]++(?:\s[^\W\d_a-z]\.?|\s[^\W\d_a-z][^\W\d_]++){0,2}"
 _SPELLED = rf"{_FAMILY},\s{_GIVEN}(?:,?\s(?:and|&)\s{_GIVEN}\s{_FAMILY}|,?\set\sal)?"
-_LED = re.compile(rf"(?P<authors>{_INVERTED}|{_VANCOUVER}|{_PLAIN}|{_ET_AL}|{_SPELLED})[.:]\s+(?P<rest>\S.+)")
+# "Doe, Jane, Ann Roe, and Bob Poe": after the first, Chicago has given names first.
+_WHOLE = r"[^\W\d_a-z][^\W\d_]++(?:\s[^\W\d_a-z]\.){0,2}(?:\s[^\W\d_a-z][\w'’-]++){1,2}"
+_CHICAGO = rf"{_FAMILY},\s{_GIVEN}(?>,\s{_WHOLE}){{0,30}}(?:,?\s(?:and|&)\s{_WHOLE}|,?\set\sal)"
+_LED = re.compile(
+    rf"(?P<authors>{_INVERTED}|{_VANCOUVER}|{_CHICAGO}|{_PLAIN}|{_ET_AL}|{_SPELLED})[.:]\s+(?P<rest>\S.+)"
+)
 # "SMITH, John; DOE, A." as ISO 690 and chemists part them; "Doe J., Roe A.", as some Harvard styles dot them.
 _PARTED = rf"(?>{_FAMILY},\s(?:{_INITIALS}|{_GIVEN});\s(?:and\s)?){{1,30}}{_FAMILY},\s(?:{_INITIALS}|{_GIVEN})"
 _DOTS = r"(?:[^\W\d_a-z]\.-?){1,3}"
@@ -50,16 +66,13 @@ _DATED = re.compile(
     rf"(?P<authors>{_PARTED}|{_DOTTED}|{_VANCOUVER}|{_INVERTED}|{_ET_AL}|{_FAMILIES})[.,]?\s+(?P<year>{_YEAR})\s*[,.:–—-]\s*(?P<rest>\S.+)"
 )
 # "Jane Doe & Ann Roe, Title, 29 Venue 770 (2016)": law reviews, after the Bluebook.
-_WHOLE = r"[^\W\d_a-z][^\W\d_]++(?:\s[^\W\d_a-z]\.){0,2}(?:\s[^\W\d_a-z][\w'’-]++){1,2}"
-# "Doe, Jane, Ann Roe, and Bob Poe": after the first, Chicago has given names first.
-_CHICAGO = rf"{_FAMILY},\s{_GIVEN}(?>,\s{_WHOLE}){{0,30}},?\s(?:and|&)\s{_WHOLE}"
 _BLUEBOOK = re.compile(
     rf"(?P<authors>{_WHOLE}(?:(?:,\s|,?\s(?:and|&)\s){_WHOLE}){{0,4}}(?:\set\sal\.)?),\s(?P<title>\S.{{8,300}}?),"
     rf"\s[0-9]{{1,4}}\s(?P<venue>[^\d_(),][^(),]{{1,80}}?)\s[0-9][^()]{{0,40}}\((?P<year>{_YEAR})\)"
 )
 # "DOE J, ROE A, et al. Title[J]. Venue, 2016": the Chinese standard (GB/T 7714) marks what kind of work it is.
 _MARKED = re.compile(
-    r"(?P<authors>[^\[\]［］]{2,300}?)[.．。]\s?(?P<title>[^\[\]［］]{2,300}?)\s?[\[［](?:[MCNJDRSPGAZ]|DB|CP|EB)(?:/OL)?[\]］]"
+    r"(?P<authors>[^\[\]［］]{2,300}?)[.．。]\s?(?P<title>[^\[\]［］]{2,300}?)\s?[\[［](?:[MCNJDRSPGAZ]|DB|CP|EB|DS|CM)(?:/OL)?[\]］]"
     r"(?:\s?[./．]{1,2}\s?(?P<rest>.*))?"
 )
 _HAN = r"[\u3400-\u9fff·]{2,12}"
@@ -72,7 +85,12 @@ _VENUE_LIKE = re.compile(
     r"(?:The\s)?(?:Journal|Proceedings|Annals|Transactions|Bulletin|Archives|Reviews?|Int\.|J\.)\b"
 )
 # A word of two letters or more ends a sentence, an initial ("E. coli") or an abbreviation inside a title does not.
-_STOP = re.compile(r"(?<=\w[\w)\]’'])(?<!\svs)(?<!\sal)(?<!\sspp)(?<!\ssp)(?<!\sno)[.?!]\s+(?=\S)|(?<=\w)[?!]\s+")
+_STOP = re.compile(
+    r"(?<=\w[\w)\]’'”\"])(?<!\svs)(?<!\sal)(?<!\sspp)(?<!\ssp)(?<!\sno)[.?!]\s+(?=\S)|(?<=\w)[?!]\s+"
+    r"|(?<=\w[.?!][”’\"])\s+(?=[^\W\d_a-z])"
+    # A letter alone is an initial, but behind "part", "type" and the like, and as the numeral of a part.
+    r"|(?<=[a-z]{3}\s[IVX])\.\s+(?=[^\W\d_a-z])|(?<=(?:itis|amin|tein|type|lass|part|Part|roup)\s[A-Z])\.\s+(?=[^\W\d_a-z])"
+)
 
 
 LONGEST_REFERENCE = 4000
@@ -115,7 +133,8 @@ def parse_reference(text: str) -> Reference:
 
     Those are APA, MLA, Chicago, IEEE, Vancouver, Harvard, ISO 690, GB/T 7714 and law reviews' after the Bluebook.
     """
-    text = strip_markup(text[:LONGEST_REFERENCE])
+    # What stood in brackets before a full stop and was markup leaves its blank.
+    text = re.sub(r"(?<=[\w”\"’)])\s(?=[.]\s)", "", strip_markup(text[:LONGEST_REFERENCE]))
     text = text[item.end() :] if (item := _ITEM.match(text)) and any(map(str.isalpha, text[item.end() :])) else text
     years = tuple(dict.fromkeys(int(year) for year in _ANY_YEAR.findall(text)))
     if (match := _APA.match(text)) and (authors := _parse_authors(match["authors"])):
@@ -126,13 +145,20 @@ def parse_reference(text: str) -> Reference:
             else _split_title(match["rest"])
         )
         return Reference(text, title.strip(), authors, (int(match["year"][:4]),), _to_venue(rest), "year")
-    if (quoted := _QUOTED.search(text, 0, _LONGEST)) and not answers(text[: quoted.start()]):
+    if (
+        (quoted := _QUOTED.search(text, 0, _LONGEST))
+        and not answers(text[: quoted.start()])
+        and _may_precede_title(text[: quoted.start()].rstrip())
+    ):
         # Some styles put the year between the authors and the title.
         authors = _parse_authors(_LAST_YEAR.sub("", text[: quoted.start()]).strip(" ,.:"))
         title = quoted["title"] or quoted["single"]
         return Reference(text, title.strip(), authors, years, _to_venue(text[quoted.end() :]), "quoted")
     if (marked := _MARKED.match(text)) and (authors := _parse_authors(marked["authors"])):
         return Reference(text, marked["title"].strip(), authors, years, _to_venue(marked["rest"] or ""), "authors")
+    if (pairs := _PAIRED.match(text)) and (authors := _parse_pairs(pairs["authors"])):
+        title, rest = _split_title(pairs["rest"])
+        return Reference(text, title, authors, (int(pairs["year"][:4]),), _to_venue(rest), "authors")
     if law := _BLUEBOOK.match(text):
         authors = parse_names(re.sub(r"\s?&\s?", " and ", law["authors"]))
         return Reference(text, law["title"], authors, (int(law["year"][:4]),), law["venue"], "authors")
@@ -153,7 +179,49 @@ def parse_reference(text: str) -> Reference:
         if _VENUE_LIKE.match(title):
             return Reference(text, "", _parse_authors(led["authors"]), years, _to_venue(title))
         return Reference(text, title, _parse_authors(led["authors"]), years, _to_venue(rest), "authors")
+    if (signed := _SIGNED.match(text)) and _is_organisation(signed["authors"]):
+        title, rest = _split_title(signed["rest"])
+        return Reference(text, title, (Name(signed["authors"]),), years, _to_venue(rest), "authors")
     return Reference(text, years=years)
+
+
+def _may_precede_title(before: str) -> bool:
+    """Whether a title in quotation marks may follow: inside a title that is open they are of its own words."""
+    return not before or before[-1] in ".,:;)]–—-" or before[-1].isdigit() or bool(_parse_authors(before))
+
+
+def _is_organisation(text: str) -> bool:
+    name = parse_name(text)
+    return name is not None and not name.given and " " in text
+
+
+def _parse_pairs(text: str) -> tuple[Name, ...]:
+    """Names with a comma inside each and between two, as ISO 690 has them; () where they come out uneven.
+
+    Where family names are in capitals each begins a name, so that one without given names is told from a pair.
+    """
+    parts = [part.strip() for part in _BETWEEN_PAIRS.split(text) if part.strip()]
+    is_marked = parts and _is_capital(parts[0])
+    names: list[Name] = []
+    at = 0
+    while at < len(parts):
+        given = parts[at + 1] if at + 1 < len(parts) else ""
+        if is_marked and (not given or _is_capital(given)) and not _is_capital(parts[at]):
+            return ()
+        if is_marked and _is_capital(given) and len(given) > 3:
+            names.append(Name(parts[at]))
+            at += 1
+            continue
+        if not given or not re.fullmatch(_GIVEN_PART, given) or not re.fullmatch(_FAMILY, parts[at]):
+            return (*names, Name(parts[at])) if is_marked and not given else ()
+        names.append(Name(parts[at].title() if is_marked else parts[at], given))
+        at += 2
+    return tuple(names)
+
+
+def _is_capital(text: str) -> bool:
+    """Whether the words of a text but its particles are in capitals."""
+    return any(len(word) > 1 and word.isupper() for word in text.split()) and not re.search(r"[A-Z][a-z]", text)
 
 
 def _parse_authors(text: str) -> tuple[Name, ...]:
@@ -162,9 +230,6 @@ def _parse_authors(text: str) -> tuple[Name, ...]:
         return tuple(filter(None, map(parse_name, re.split(r"\s?[,，、;；]\s?", han))))
     if re.fullmatch(_FAMILIES, text) and " " not in re.sub(r",?\s(?:and|&)\s|,\s", "", text):
         return tuple(Name(family) for family in re.split(r",?\s(?:and|&)\s|,\s", text))
-    if re.fullmatch(_CHICAGO, text):
-        family, given, *others = re.split(r",\s(?:and\s|&\s)?|\s(?:and|&)\s", text)
-        return (Name(family, given), *filter(None, map(parse_name, others)))
     if re.fullmatch(_PARTED, text) or re.fullmatch(_PARTED, f"{text}."):
         return tuple(filter(None, map(parse_name, re.split(r";\s(?:and\s)?", text))))
     if re.fullmatch(_DOTTED, f"{text}."):
@@ -174,6 +239,9 @@ def _parse_authors(text: str) -> tuple[Name, ...]:
     if re.fullmatch(rf"{_VANCOUVER}", text):
         pieces = re.sub(r",?\set\sal\.?$", "", text).split(", ")
         return tuple(Name(*piece.rpartition(" ")[::2]) for piece in pieces)
+    if re.fullmatch(_CHICAGO, text):
+        family, given, *others = re.split(r",\s(?:and\s|&\s)?|\s(?:and|&)\s", text)
+        return (Name(family, given), *filter(None, map(parse_name, others)))
     if re.fullmatch(_INVERTED, text.rstrip(".") + "."):
         pairs = re.findall(rf"(?<![^\W\d_])({_FAMILY}),\s({_INITIALS})(?:{_JOINT}|(?:,?\set\sal)?\.?$)", f"{text}.")
         return tuple(Name(family, given.strip()) for family, given in pairs)

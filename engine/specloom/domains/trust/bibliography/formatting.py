@@ -1,0 +1,125 @@
+"""Entries written as a bibliography: in a style that people read, or in a format that reference managers read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from specloom.core import Fault
+from specloom.domains.text import to_latin
+from specloom.plugins import PROCEDURES, Context, JsonObject
+
+from ..records import Bibliography
+from .bibtex import to_bibtex
+from .csl import to_csl
+from .documents import run_reading
+from .entry import BibliographyEntry, assign_keys, from_source, parse_issued
+from .styles import to_apa, to_mla
+from .tagged import to_ris
+
+# --- A list of entries as one text in a named style, the same bytes for the same list ---------------------------------
+
+
+_SHOWN = {"apa": to_apa, "mla": to_mla}
+_WRITTEN = {"bibtex": to_bibtex, "ris": to_ris, "csl-json": to_csl}
+STYLES = (*_SHOWN, *_WRITTEN)
+
+
+def unify(entries: Sequence[BibliographyEntry]) -> list[BibliographyEntry]:
+    """The entries that name a work, each once: by its address, and by what it says of itself where it has none."""
+    unique: dict[object, BibliographyEntry] = {}
+    for entry in entries:
+        if is_named(entry):
+            at = entry.url or entry.doi.lower() or (entry.title.casefold(), entry.authors, entry.date, entry.container)
+            unique.setdefault(at, entry)
+    return list(unique.values())
+
+
+def is_named(entry: BibliographyEntry) -> bool:
+    """Whether an entry says which work it is of."""
+    return bool(entry.url or entry.doi or entry.title or entry.authors)
+
+
+def render(entries: Sequence[BibliographyEntry], style: str = "apa", *, accessed: str = "") -> tuple[str, int]:
+    """The entries in a style of STYLES, and how many: those that name no work are left out, as are later equals.
+
+    APA and MLA are sorted by how they read, the other formats by key. `accessed` (YYYY-MM-DD) is shown by APA for
+    undated pages and by MLA; the interchange formats leave it out, so that they stay the same from day to day. Raises a
+    `validation` fault for another style.
+    """
+    unique = unify(entries)
+    day = parse_issued(accessed)
+    seen = day if len(day) == 3 else ()
+    if style in _SHOWN:
+        lines = [_SHOWN[style](entry, seen) for entry in unique]
+        text = "\n\n".join(sorted(lines, key=lambda line: (to_latin(line).lstrip("\"'\\ "), line)))
+    elif style in _WRITTEN:
+        text = _WRITTEN[style](assign_keys(unique))
+    else:
+        raise Fault("validation", f"unknown style {style!r}; use one of {', '.join(STYLES)}")
+    return text, len(unique)
+
+
+# --- Formats sources as a bibliography: those that a caller names, or those that a session has recorded ---------------
+
+
+_MOST_PLACES = 20
+
+
+SHORT_SOURCES = 10_000
+"""Characters of sources that are formatted on the event loop: the slowest texts that are known take it 0.1 seconds."""
+
+
+async def format_sources(
+    context: Context, style: str, sources: Sequence[JsonObject] | None, session: str
+) -> Bibliography:
+    """The bibliography; named sources come before those of a session.
+
+    Pages that are read (APA, MLA) show today as the day of access where the manuals ask for one; the interchange
+    formats have no such day and stay the same from day to day.
+    """
+    if not sources and not session:
+        raise Fault("validation", "nothing to format: give sources or a sessionId", action="fix_arguments")
+    rows = sources or await find_sources(context, session)
+    today = datetime.fromtimestamp(context.now(), UTC).date().isoformat()
+    accessed = today if style in ("apa", "mla") else ""
+    body = json.dumps(list(rows)).encode()
+    text, count, skipped = await run_reading(
+        context, format_rows, body, style, accessed, here=len(body) <= SHORT_SOURCES
+    )
+    places = ", ".join(skipped[:_MOST_PLACES]) + (" …" if len(skipped) > _MOST_PLACES else "")
+    lack, left = ("source {} has", "was") if len(skipped) == 1 else ("sources {} have", "were")
+    note = f"{lack.format(places)} neither an address, a DOI, a title nor an author and {left} left out"
+    return Bibliography(
+        style=style,
+        entry_count=count,
+        bibliography=text,
+        session_id=None if sources else session,
+        skipped=len(skipped) or None,
+        skipped_note=note if skipped else None,
+    )
+
+
+def format_rows(body: bytes, style: str, accessed: str) -> tuple[str, int, list[str]]:
+    """What `render` makes of sources, objects in JSON, and the places (from 1) of those that it leaves out."""
+    entries = [from_source({name: str(value) for name, value in source.items()}) for source in json.loads(body)]
+    return *render(entries, style, accessed=accessed), [
+        str(at) for at, entry in enumerate(entries, 1) if not is_named(entry)
+    ]
+
+
+# --- The sources of a research session, where sessions are kept: the one seam between the trust tools and the
+# store ----------------------------------------------------------------------------------------------------------------
+
+
+PROCEDURE = "session_sources"
+"""A procedure of that name takes `sessionId` and gives `sources`: rows with url, title, author, date, site and doi."""
+
+
+async def find_sources(context: Context, session: str) -> list[dict[str, str]]:
+    """What a session of the caller has recorded; a `session_not_found` fault where there is no such session."""
+    if PROCEDURE not in PROCEDURES:
+        raise Fault("session_not_found", f"there is no session {session!r}: this server keeps none")
+    sources = (await context.run(PROCEDURE, {"sessionId": session})).get("sources", [])
+    return [{name: str(value) for name, value in source.items() if value is not None} for source in sources]

@@ -1,0 +1,289 @@
+"""Tagged formats of reference managers: RIS, written and read, and the NBIB of PubMed, read.
+
+Both are one tag a line, and files are seldom as strict as a library would have them (one blank before the bar, none
+behind it, wrapped lines, a record that nothing ends), so they are read here: of such files `rispy` loses records
+without a word, and `nbib` refuses all. https://en.wikipedia.org/wiki/RIS_(file_format),
+https://www.nlm.nih.gov/bsd/mms/medlineelements.html.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from specloom.domains.text import Name, parse_name
+
+from .dates import find_season, season_of, with_season
+from .entry import (
+    KIND_TABLE,
+    BibliographyEntry,
+    Issued,
+    clean,
+    normalize,
+    parse_issued,
+    read_names,
+    to_issued,
+    to_month,
+)
+
+Fields = list[tuple[str, str]]
+
+# --- RIS --------------------------------------------------------------------------------------------------------------
+
+_RIS_TYPES, _RIS_KINDS = read_names("ris")
+_LINE = re.compile(r"^\s*([A-Z][A-Z0-9])\s{0,4}-(?:\s(.*))?$")
+_ARXIV = re.compile(r"(?i:arxiv:\s*)(\S{3,40})")
+
+
+def to_ris(entries: Iterable[BibliographyEntry]) -> str:
+    """Entries with keys as RIS records, parted by blank lines; no value can hold a line break, so none makes a tag."""
+    return "\n\n".join("\n".join(f"{tag}  - {value}".rstrip() for tag, value in _to_lines(entry)) for entry in entries)
+
+
+def _to_lines(entry: BibliographyEntry) -> Fields:
+    first, _, last = entry.pages.partition("-")
+    is_book = entry.kind == "book"
+    season = season_of(entry.date)
+    lines = [("TY", _RIS_TYPES[entry.kind]), ("ID", entry.key), ("TI", entry.title), ("ST", entry.short_title)]
+    lines += [("AU", _to_author(name)) for name in entry.authors]
+    lines += [("A3" if is_book else "A2", _to_author(name)) for name in entry.editors]
+    lines += [("A4", _to_author(name)) for name in entry.translators]
+    lines += [
+        ("PY", str(entry.issued[0]) if entry.issued else ""),
+        ("DA", _to_date(entry.issued, season) if len(entry.issued) > 1 or (entry.issued and season) else ""),
+        ("Y2", entry.accessed.replace("-", "/") if re.fullmatch(r"[0-9]{4}(-[0-9]{2}){0,2}", entry.accessed) else ""),
+        ("T2", entry.container),
+        ("J2", entry.short_container),
+        ("T3", entry.series),
+        ("PB", entry.publisher),
+        ("CY", entry.place),
+        ("ET", entry.edition or entry.version),
+        ("VL", entry.volume),
+        ("IS", entry.issue),
+        ("M1", entry.number),
+        ("M3", entry.genre),
+        ("SP", first),
+        ("EP", last),
+        ("SN", entry.isbn or entry.issn),
+        ("DO", entry.doi),
+        ("AN", f"arXiv:{entry.arxiv}" if entry.arxiv else entry.pmid and f"PMID:{entry.pmid}"),
+        ("LA", entry.language),
+        ("AB", entry.abstract),
+    ]
+    lines += [("KW", word) for word in entry.keywords]
+    lines += [("N1", entry.note), ("RN", entry.annote), ("UR", entry.url)]
+    lines += [("L1", file) for file in entry.files]
+    return [*((tag, " ".join(value.split())) for tag, value in lines if value), ("ER", "")]
+
+
+def _to_author(name: Name) -> str:
+    # A comma at the end says that the name is not to be turned round.
+    return ", ".join(filter(None, (name.family, name.given, name.suffix))) if name.given else f"{name.family},"
+
+
+def _to_date(issued: Issued, season: str) -> str:
+    year, month, day = (*issued, 0, 0)[:3]
+    return f"{year:04}/{f'{month:02}' if month else ''}/{f'{day:02}' if day else ''}/{season}"
+
+
+def split_ris(text: str) -> Iterator[tuple[int, Fields, str]]:
+    """The records of a document: line, tags in order, and "" or what is wrong with the record."""
+    fields: Fields = []
+    start, problem = 1, ""
+    for number, line in enumerate(text.splitlines(), 1):
+        match = _LINE.match(line.lstrip("\ufeff"))
+        if match is None:
+            if line.strip() and fields:
+                # A long value goes on in the next line.
+                tag, value = fields[-1]
+                fields[-1] = (tag, f"{value} {line.strip()}")
+            elif line.strip():
+                problem = problem or "text before the first tag"
+                start = number
+            continue
+        tag, value = match[1], (match[2] or "").strip()
+        if tag == "TY" and fields:
+            yield start, fields, problem or "the record has no ER line"
+            fields, problem = [], ""
+        if not fields:
+            start = number
+        if tag == "ER":
+            yield start, fields, problem
+            fields, problem = [], ""
+        else:
+            fields.append((tag, value))
+    if fields or problem:
+        yield start, fields, problem or "the last record has no ER line"
+
+
+def parse_record(fields: Fields) -> BibliographyEntry:
+    """The entry of the tags of one record; unknown tags are left out."""
+    first = _to_first(fields)
+    kind = _RIS_KINDS.get(first.get("TY", "").upper(), "document")
+    is_book = kind == "book"
+    number = first.get("SN", "")
+    is_issn = bool(re.fullmatch(r"[0-9]{4}-?[0-9]{3}[0-9Xx]", number))
+    issued = parse_issued(_pick(first, "DA", "PY", "Y1").rstrip("/ ")) or parse_issued(_pick(first, "PY", "Y1"))
+    season = find_season(_pick(first, "DA", "Y1", "PY"))
+    arxiv = next((match[1] for tag in ("AN", "M1") if (match := _ARXIV.fullmatch(first.get(tag, "")))), "")
+    identifier = first.get("AN", "")
+    pmid = re.fullmatch(r"(?i:pmid:?\s*)?([0-9]{4,9})", identifier)
+    return normalize(
+        BibliographyEntry(
+            title=_pick(first, "TI", "T1", "CT") or (first.get("BT", "") if is_book else ""),
+            short_title=_pick(first, "ST"),
+            authors=_to_names(fields, "AU", "A1"),
+            editors=_to_names(fields, "ED", "A3" if is_book else "A2"),
+            translators=_to_names(fields, "A4"),
+            container=_pick(first, "T2", "JO", "JF", "BT", "JA", "J2") if not is_book else _pick(first, "T2"),
+            short_container=_pick(first, "J2", "JA") if "T2" in first or "JF" in first or "JO" in first else "",
+            series=first.get("T3", ""),
+            issued=issued,
+            dated=with_season(issued, season),
+            accessed=_to_day(first.get("Y2", "")),
+            doi=_pick(first, "DO"),
+            url=_pick(first, "UR", "L2"),
+            kind=kind,
+            genre=first.get("M3", ""),
+            publisher=_pick(first, "PB"),
+            place=_pick(first, "CY", "PP"),
+            edition="" if kind == "software" else first.get("ET", ""),
+            version=first.get("ET", "") if kind == "software" else "",
+            volume=_pick(first, "VL"),
+            issue=_pick(first, "IS"),
+            number=_find_number(first, kind, arxiv),
+            pages="-".join(filter(None, (first.get("SP", ""), first.get("EP", "")))),
+            isbn="" if is_issn else number,
+            issn=number if is_issn else "",
+            arxiv=arxiv,
+            pmid=pmid[1] if pmid else "",
+            language=first.get("LA", ""),
+            abstract=_pick(first, "AB", "N2"),
+            note=first.get("N1", ""),
+            annote=first.get("RN", ""),
+            keywords=tuple(value for tag, value in fields if tag == "KW"),
+            files=tuple(value for tag, value in fields if tag == "L1"),
+            key=_pick(first, "ID"),
+        )
+    )
+
+
+def _find_number(first: dict[str, str], kind: str, arxiv: str) -> str:
+    """What M1 has, where that is a number of the work and no other name of its preprint."""
+    is_preprint = bool(arxiv) and first.get("AN") != f"arXiv:{arxiv}"
+    has_number = bool(KIND_TABLE[kind].get("numbered")) or "IS" in first
+    return first.get("M1", "") if has_number and not is_preprint else ""
+
+
+def _to_first(fields: Fields) -> dict[str, str]:
+    first: dict[str, str] = {}
+    for tag, value in fields:
+        if value:
+            first.setdefault(tag, value)
+    return first
+
+
+def _pick(first: dict[str, str], *tags: str) -> str:
+    return next((first[tag] for tag in tags if tag in first), "")
+
+
+def _to_names(fields: Fields, *tags: str) -> tuple[Name, ...]:
+    return tuple(name for tag, value in fields if tag in tags and (name := parse_inverted(value)))
+
+
+def _to_day(text: str) -> str:
+    return BibliographyEntry(issued=parse_issued(text.rstrip("/ "))).date
+
+
+def parse_inverted(value: str) -> Name | None:
+    """A name with its family name first; a comma at its end says that it is one whole."""
+    value = clean(value)
+    if value.endswith(","):
+        return Name(value[:-1].strip())
+    parts = [part.strip() for part in value.split(",")]
+    if len(parts) in (2, 3) and all(parts):
+        return Name(parts[0], parts[1], parts[2] if len(parts) == 3 else "")
+    return parse_name(value)
+
+
+# --- NBIB, as PubMed exports it ---------------------------------------------------------------------------------------
+
+NBIB_START = re.compile(r"^PMID\s{0,3}-\s", re.MULTILINE)
+_NBIB_LINE = re.compile(r"([A-Z]{2,4})\s{0,3}- (.*)")
+_KINDS = read_names("medline", ",")[1]
+_DAY = re.compile(r"([0-9]{4}) ([A-Z][a-z]{2})(?: ([0-9]{1,2}))?(?![0-9a-z-])")
+_SHORT_END = re.compile(r"(?<![0-9])([0-9]{2,12})-([0-9]{1,12})(?![0-9])")
+
+
+def split_nbib(text: str) -> Iterator[tuple[int, Fields, str]]:
+    """The records of a document: line, tags in order, and "" or what is wrong with the record."""
+    fields: Fields = []
+    start = 1
+    for number, line in enumerate(text.lstrip("\ufeff").splitlines(), 1):
+        match = _NBIB_LINE.match(line)
+        if match is None:
+            if line.strip() and fields:
+                tag, value = fields[-1]
+                fields[-1] = (tag, f"{value} {line.strip()}")
+            elif line.strip():
+                yield number, [], "text before the first tag"
+            continue
+        if match[1] == "PMID" and fields:
+            yield start, fields, ""
+            fields = []
+        if not fields:
+            start = number
+        fields.append((match[1], match[2].strip()))
+    if fields:
+        yield start, fields, ""
+
+
+def parse_medline(fields: Fields) -> BibliographyEntry:
+    """The entry of the tags of one record of MEDLINE; unknown tags are left out."""
+    first = _to_first(fields)
+    kinds = [_KINDS[value.lower()] for tag, value in fields if tag == "PT" and value.lower() in _KINDS]
+    kind = kinds[0] if kinds else "book" if "BTI" in first and "TI" not in first else "article-journal"
+    dated = first.get("DP", "")
+    day = _DAY.match(dated)
+    issued = to_issued(int(day[1]), to_month(day[2]), int(day[3] or 0)) if day else parse_issued(dated)
+    numbers = [value for tag, value in fields if tag in ("LID", "AID")]
+    doi = next((value.removesuffix("[doi]").strip() for value in numbers if value.endswith("[doi]")), "")
+    elsewhere = next((value.removesuffix("[pii]").strip() for value in numbers if value.endswith("[pii]")), "")
+    people = ("FAU", "AU") if "FAU" in first else ("AU",)
+    editors = "FED" if "FED" in first else "ED"
+    return normalize(
+        replace(
+            BibliographyEntry(),
+            title=_pick(first, "TI", "BTI", "TT").rstrip(".").removeprefix("[").removesuffix("]"),
+            authors=(*_to_names(fields, people[0]), *(Name(value) for tag, value in fields if tag == "CN")),
+            editors=_to_names(fields, editors),
+            container=_pick(first, "JT", "TA") or (first.get("BTI", "") if "TI" in first else ""),
+            short_container=first.get("TA", "") if "JT" in first else "",
+            series=first.get("CTI", ""),
+            issued=issued,
+            dated=with_season(issued, find_season(dated)),
+            doi=doi,
+            kind=kind,
+            publisher=first.get("PB", ""),
+            place=_pick(first, "PL") if kind != "article-journal" else "",
+            edition=first.get("EN", ""),
+            volume=first.get("VI", ""),
+            issue=first.get("IP", ""),
+            pages=_SHORT_END.sub(_to_whole_end, first.get("PG", "")) or elsewhere,
+            isbn=first.get("ISBN", "").partition(" ")[0],
+            issn=first.get("IS", "").partition(" ")[0],
+            pmid=first.get("PMID", ""),
+            pmcid=first.get("PMC", ""),
+            language=first.get("LA", ""),
+            abstract=first.get("AB", ""),
+            keywords=tuple(value for tag, value in fields if tag in ("MH", "OT", "KW")),
+            key=f"pmid{first['PMID']}" if first.get("PMID") else "",
+        )
+    )
+
+
+def _to_whole_end(match: re.Match[str]) -> str:
+    """ "123-8" means "123-128"."""
+    start, end = match[1], match[2]
+    return f"{start}-{start[: len(start) - len(end)]}{end}" if len(end) < len(start) else match[0]
