@@ -88,9 +88,15 @@ class Operated:
 
 @contextmanager
 def operated(
-    tmp_path: Path, environ: Mapping[str, str] | None = None, *, reply: Any = None, gate: Any = None, **options: Any
+    tmp_path: Path,
+    environ: Mapping[str, str] | None = None,
+    *,
+    reply: Any = None,
+    gate: Any = None,
+    isolate: bool = False,
+    **options: Any,
 ) -> Iterator[Operated]:
-    """A server in a folder; `reply` is what its upstream answers."""
+    """A server in a folder; `reply` is what its upstream answers. Tenants share kept answers, or `isolate` them."""
     asked: list[Call] = []
 
     def handler(call: Call) -> Any:
@@ -117,6 +123,7 @@ def operated(
             cache=AnswerCache(disk=None, key=None, warn=warned.append, erasures=state / ERASURES),
             audit=AuditTrail(settings, warned.append),
             by_tenant=True,
+            isolate=isolate,
         )
         with operate(executor, settings, state, asked, warned, gate=gate, **options) as running:
             yield running
