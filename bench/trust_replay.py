@@ -164,11 +164,16 @@ def _to_datacite(doi: str, record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def call(
-    model: Model, name: str, given: Mapping[str, Any], world: World, asked: Sequence[str] = ASKED
+    model: Model,
+    name: str,
+    given: Mapping[str, Any],
+    world: World,
+    asked: Sequence[str] = ASKED,
+    environment: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """The answer of a tool in a world, where only the providers in `asked` are there. Raises Fault as a call does."""
     tool = model.tools[name]
-    config, _ = read_settings(tool.settings, {"CHROME_PATH": "disabled"})
+    config, _ = read_settings(tool.settings, {"CHROME_PATH": "disabled", **(environment or {})})
     orders = {
         capability.name: tuple(one for one in model.offering(capability.name) if one in asked)
         for capability in model.capabilities.values()

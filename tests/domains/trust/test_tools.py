@@ -129,7 +129,7 @@ class Upstream:
 
     async def send(self, request: Request) -> Response:
         host = request.url.split("/")[2]
-        kind = host if host.startswith("api.") else "pages"
+        kind = host if host.startswith("api.") or host == "www.ebi.ac.uk" else "pages"
         self.sent[kind] += 1
         self.under_way[kind] += 1
         self.most[kind] = max(self.most[kind], self.under_way[kind])
@@ -137,6 +137,8 @@ class Upstream:
         self.under_way[kind] -= 1
         if kind == "pages":
             return Response(200, {"content-type": "text/html"}, b"", request.url)
+        if kind == "www.ebi.ac.uk":
+            return Response(200, {"content-type": "application/json"}, b'{"hitCount":0,"resultList":{"result":[]}}')
         wanted = dict(request.query)["filter"]
         assert isinstance(wanted, str)
         items = [{"DOI": part.removeprefix("doi:"), "title": ["How otters swim"]} for part in wanted.split(",")]
@@ -176,7 +178,8 @@ def test_two_hundred_entries_take_seconds_and_never_ask_more_at_once_than_declar
     assert elapsed < 10.0
     assert upstream.most["pages"] == 8
     assert upstream.most["api.crossref.org"] <= 3
-    assert upstream.sent == {"pages": 400, "api.crossref.org": 10}, "DOIs are asked for many at a time"
+    sent = {"pages": 400, "api.crossref.org": 10, "www.ebi.ac.uk": 2}
+    assert upstream.sent == sent, "DOIs are asked for many at a time"
     assert [at for at, _ in told] == sorted(at for at, _ in told)
     assert told[-1] == (400, 400)
 

@@ -50,6 +50,7 @@ def _loose(reporter: str) -> str:
 CASE = re.compile(
     rf"""(?<![\w.,-])(?:
     (?P<volume>[1-9][0-9]{{0,3}})\s(?P<reporter>{"|".join(f"(?:{_loose(each)})" for each in _ORDERED)})
+        (?:\s\([1-9][0-9]?\s(?:{to_alternatives(_TABLE["reported_by"])})\))?
         \s(?P<page>[1-9][0-9]{{0,4}})(?![\w])
         (?P<after>(?:,\s?[0-9]+(?:[–-][0-9]+)?)*\s?\((?:[^()]{{0,40}}\s)?(?:1[6-9]|20)[0-9]{{2}}\))?
     |(?P<westlaw>(?:19|20)[0-9]{{2}}\s(?:WL\s[0-9]{{4,9}}|U\.S\.\s(?:Dist\.|App\.)\sLEXIS\s[0-9]{{2,7}}))(?![\w])

@@ -38,6 +38,10 @@ _AND = re.compile(r"(?<!\s)\s++(?:and|&|und|et|y)\s++(?!al\b)", re.IGNORECASE)
 _ET_AL = re.compile(r"(?:[,;]|(?<![\s,;]))\s*+(?:\bet\s++al\b\.?|\band\s++others\b|…)\s*+$", re.IGNORECASE)
 # As indexes of medicine write given names: "Doe JQ".
 _INDEXED = re.compile(r"(?!II|IV)[A-Z]{1,3}")
+_SPACED_INITIALS = re.compile(
+    rf"(?P<family>[^\W\d_]{{2,}}(?:[\s'’-][^\W\d_]{{2,}}){{0,3}})(?P<given>(?:\s[^\W\d_a-z]){{1,4}})"
+    rf"(?:\s(?:{to_alternatives(_TABLE['particles'])}))?"
+)
 _INITIALS = re.compile(r"(?:[^\W\d_]\.?[\s-]?){1,4}")
 # As publishers write them: "Doe J.", "Müller K.-H.".
 _TRAILING_INITIALS = re.compile(r"(?P<family>[^.]*[^\W\d_]{2}) (?P<given>[^\W\d_a-z]\.(?:[\s-]?[^\W\d_a-z]\.){0,3})")
@@ -93,10 +97,13 @@ def parse_name(text: str) -> Name | None:
         return Name(words[0], " ".join(words[1:])) if len(words) == 2 else Name(text)
     if _INDEXED.fullmatch(words[-1]) and not any(word.isupper() for word in words[:-1]):
         return Name(" ".join(words[:-1]), words[-1])
+    # The Chinese standard parts initials by blanks and puts a particle behind them: "CAMPOS C R J de".
+    if match := _SPACED_INITIALS.fullmatch(text):
+        return Name(match["family"], match["given"].strip())
     if len(words) > 2 and _SUFFIX.fullmatch(words[-1]) and _INDEXED.fullmatch(words[-2]):
         return Name(" ".join(words[:-2]), words[-2], words[-1])
     if match := _TRAILING_INITIALS.fullmatch(text):
-        return Name(match["family"], match["given"])
+        return Name(match["family"], match["given"].strip())
     # "BOURDIEU Pierre": where only the first word is all capitals, and no initials (JRR), it is the family name.
     if len(words) == 2 and len(words[0]) > 3 and words[0].isupper() and "." not in text and not words[1].isupper():
         return Name(words[0], words[1])

@@ -19,11 +19,20 @@ from .records import (
 )
 
 _REGISTRIES = (
-    "work", "works", "handles", "article", "book", "scholarly", "snapshots", "patent_record", "trials", "cases"
+    "work", "works", "notices", "handles", "article", "book", "scholarly", "snapshots", "patent_record", "trials",
+    "cases",
 )  # fmt: skip
 
 
-@procedure("check_citation", asks=_REGISTRIES, runs=("read_page",))
+_SETTINGS = {
+    "RETRACTION_LIST": {
+        "description": "A file with the Retraction Watch list, which is then a further source of notices; `specloom "
+        "data refresh` gets it anew. When not set: Europe PMC alone is asked beside the registries."
+    }
+}
+
+
+@procedure("check_citation", asks=_REGISTRIES, runs=("read_page",), settings=_SETTINGS)
 async def check_citation(context: Context, citation: str, claim: str = "") -> Citation:
     """Verifies one citation: a DOI, an address, another identifier or a reference in plain words.
 
@@ -35,7 +44,7 @@ async def check_citation(context: Context, citation: str, claim: str = "") -> Ci
     return await verify(context, citation, claim)
 
 
-@procedure("check_references", asks=_REGISTRIES, runs=("read_page", "session_sources"))
+@procedure("check_references", asks=_REGISTRIES, runs=("read_page", "session_sources"), settings=_SETTINGS)
 async def check_references(
     context: Context,
     bibliography: str = "",

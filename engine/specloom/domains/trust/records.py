@@ -17,8 +17,8 @@ Status = Literal["confirmed", "not_found", "uncertain", "unchecked"]
 Support = Literal["addressed", "partially_addressed", "not_addressed", "source_unavailable"]
 TitleMatch = Literal["match", "mismatch", "not_checked"]
 Confidence = Literal["high", "medium", "low", "none"]
-AuditFlag = Literal["retracted", "dead_link", "mischaracterized", "not_found", "unchecked"]
-"""The flags of an entry, in the order in which they are told."""
+AuditFlag = Literal["retracted", "dead_link", "mischaracterized", "not_found", "unchecked", "title_mismatch"]
+"""The flags of an entry, in the order in which they are told; the last is beside the five of the contract."""
 RecommendationFlag = Literal[
     "conflict_of_interest", "dead_link", "self_promotion", "corporate_ownership", "low_reputation", "unknown_reputation"
 ]
@@ -37,13 +37,20 @@ class CitedIdentifier:
 
 @record
 class Retraction:
-    """The most severe notice about a work."""
+    """The most severe notice about a work.
+
+    `nature` is what the notice is called where that says more than its kind, `replaced_by` the DOI of what took the
+    place of the work, and `disagreement` what another source says.
+    """
 
     retracted: bool | None = None
     kind: str | None = None
+    nature: str | None = None
     date: str | None = None
     notice_doi: str | None = None
     source: str | None = None
+    replaced_by: str | None = None
+    disagreement: str | None = None
 
 
 @record
@@ -108,6 +115,7 @@ class Citation:
     title_match: TitleMatch | None = None
     comparison: Sequence[JsonObject] | None = None
     authenticity_caveat: str | None = None
+    not_checked: Sequence[JsonObject] | None = None
     retraction_status: Retraction | None = None
     conflict_of_interest: Conflict | None = None
     link: Liveness | None = inline(default=None)
@@ -132,6 +140,8 @@ class AuditSummary:
     not_found: int
     unchecked: int
     mischaracterized: int
+    title_mismatch: int
+    retraction_unchecked: int
     ok: int
     claim_check_skipped_count: int
     thin_content_count: int
@@ -154,10 +164,13 @@ class AuditEntry:
     reason: str | None = None
     matched_title: str | None = None
     exists: bool
+    verification_status: Status
+    not_checked: Sequence[JsonObject] | None = None
     retraction_status: Retraction | None = None
     title_match: TitleMatch | None = None
     match_confidence: Confidence | None = None
     comparison: Sequence[JsonObject] | None = None
+    possible_match: JsonObject | None = None
     link: LinkStatus | None = inline(default=None)
     flags: Sequence[AuditFlag]
     claim_check: ClaimCheck | None = inline(default=None)

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import get_args
 
 from specloom.core import Fault, dataclass
-from specloom.domains.text import Identifier, find_doi, find_flaw, find_identifiers, to_doi, to_isbn13
+from specloom.domains.text import Identifier, detect, find_doi, find_flaw, find_identifiers, to_doi, to_isbn13
 from specloom.plugins import Context
 
 from ..bibliography.documents import read_document
@@ -21,14 +21,28 @@ from ..bibliography.entry import BibliographyEntry, clean, to_iso
 from ..bibliography.formatting import find_sources
 from ..bibliography.plain import read_source
 from ..claims.coverage import ClaimEvidence, judge_claim, read_first, to_unread
-from ..records import AuditEntry, AuditFlag, AuditSummary, ClaimCheck, ReferenceAudit, Retraction, Unreadable
-from ..sources.links import NO_LINK, LinkCheck, check_links
+from ..records import AuditEntry, AuditFlag, AuditSummary, ClaimCheck, ReferenceAudit, Unreadable
+from ..sources.links import LinkCheck, check_links
 from .aside import run_aside
-from .existence import RegistrySearch, Standing, find_by_dois, find_by_reference, find_identified
-from .match import Match, match_fields
-from .reference import from_fields, parse_reference
+from .examination import (
+    CitationExamination,
+    CitationFinding,
+    find_record_doi,
+    find_standing,
+    find_words,
+    judge,
+    needs_page,
+    needs_search,
+    read_titles,
+    to_provenance,
+)
+from .existence import find_by_dois
+from .match import Match
+from .notices import REINSTATEMENT, to_words
+from .reference import Reference, from_fields
 from .titles import is_called_retracted
-from .work import Work, find_addresses, is_heavy, tell_match
+from .verify import to_examination
+from .work import find_addresses, is_heavy, tell_match
 
 # --- The entries of an audit: what was handed in, each on its way through the checks with what is known of it so
 # far ------------------------------------------------------------------------------------------------------------------
@@ -36,64 +50,35 @@ from .work import Work, find_addresses, is_heavy, tell_match
 
 MOST_ENTRIES = 200
 """Entries of one call; what is beyond is counted and left out (the tool contract's figure)."""
-_NUMBERS = ("arxiv", "pmid", "pmcid", "rfc", "nct")
-"""Kinds of identifiers in addresses whose registers list everything of the kind."""
+_NUMBERS = ("arxiv", "pmid", "pmcid", "rfc", "nct", "patent")
+"""Kinds of identifiers in addresses by which a work is looked up."""
 _DIGITS = re.compile(r"[0-9]{9}[0-9X]|[0-9]{12}[0-9X]")
+_PARTS = ("chapter", "paper-conference", "entry-encyclopedia")
+"""Kinds of works that stand in a book whose ISBN they are given with."""
 
-
-_UNASKED, _UNSOUGHT, _UNREAD = Standing("unknown"), RegistrySearch(None, None), ClaimEvidence(ClaimCheck())
+_UNREAD = ClaimEvidence(ClaimCheck())
 
 
 @dataclass(slots=True)
 class AuditItem:
-    """One entry on its way through the audit; `number` is what its address is of, where it gives no DOI."""
+    """One entry on its way through the audit: what was handed in, and its examination."""
 
     entry: BibliographyEntry
+    examination: CitationExamination
     claim: str = ""
     doi: str = ""
     url: str = ""
     problem: str = ""
     index: int = 0
     line: int | None = None
-    link: LinkCheck = NO_LINK
-    standing: Standing = _UNASKED
-    search: RegistrySearch = _UNSOUGHT
     evidence: ClaimEvidence = _UNREAD
-    late: str = ""
-    number: Identifier | None = None
     reasons: list[str] = field(default_factory=list)
+    finding: CitationFinding = field(default_factory=lambda: CitationFinding("unchecked"))
 
     @property
-    def exists(self) -> bool:
-        """Whether a registry has it, or its title is certainly that of a recorded work.
-
-        A record that is probably the work is enough beside an address that answers: two weak signs of one thing. What a
-        registry denies does not exist under that name, whatever else has its title.
-        """
-        if self.standing.state != "unknown":
-            return self.standing.state == "found"
-        return self.search.confidence in (("high", "medium") if self.link.live else ("high",))
-
-    @property
-    def work(self) -> Work | None:
-        """The record of it, where it is certain that it is one of it."""
-        return self.standing.work if self.standing.state == "absent" else self.standing.work or self.search.certain
-
-    @property
-    def notice(self) -> Retraction | None:
-        """The most severe notice about it."""
-        return self.standing.notice or (self.work.notice if self.work is not None else None)
-
-    @property
-    def isbn(self) -> str:
-        """Its ISBN-13, "" without one."""
-        return to_isbn13(self.entry.isbn)
-
-    @property
-    def flaw(self) -> str:
-        """Why the ISBN that it gives can be no book's, "" where it can or none is given."""
-        bare = re.sub(r"[\s-]", "", self.entry.isbn).upper()
-        return find_flaw(bare) if _DIGITS.fullmatch(bare) else ""
+    def link(self) -> LinkCheck:
+        """What became of its address."""
+        return self.examination.link
 
 
 async def gather(
@@ -146,9 +131,57 @@ def _to_item(source: Mapping[str, str], *, claims: bool = True) -> AuditItem:
 
 def _from_entry(entry: BibliographyEntry) -> AuditItem:
     derived = bool(entry.doi) and entry.url == f"https://doi.org/{entry.doi}"
+    url = "" if derived else entry.url
     doi = to_doi(entry.doi) or find_doi(entry.url)
-    number = next((each for each in find_identifiers(entry.url) if each.kind in _NUMBERS), None) if not doi else None
-    return AuditItem(entry, doi=doi, url="" if derived else entry.url, number=number)
+    return AuditItem(entry, _to_examination(entry, doi, url), doi=doi, url=url)
+
+
+def _to_examination(entry: BibliographyEntry, doi: str, url: str) -> CitationExamination:
+    """What an entry says of its work, to be examined as a citation in words is."""
+    identifier = _to_identifier(entry, doi)
+    year = entry.issued[0] if entry.issued else None
+    is_article = entry.kind == "article-journal"
+    reference = from_fields(
+        title=entry.title, authors=entry.authors, year=year, venue=entry.container if is_article else ""
+    )
+    text = " ".join(filter(None, (entry.title, entry.container, entry.publisher)))
+    words = entry.text or entry.title
+    detected = detect(words)
+    if entry.text or (identifier is None and detected.identifier is not None):
+        # What came in plain words, and a title in which a work is named, is a citation in words.
+        worded = to_examination(detected, words)
+        if entry.text or worded.identifier is not None:
+            reference = _with_fields(worded.reference, reference)
+            return replace(
+                worded, identifier=worded.identifier or identifier, reference=reference, url=url or worded.url
+            )
+    return CitationExamination(
+        reference,
+        text=text,
+        identifier=identifier,
+        url=url,
+        venue="" if url else entry.container,
+        in_address=identifier is not None and not entry.doi and identifier.kind != "isbn",
+        is_chapter=entry.kind in _PARTS,
+    )
+
+
+def _with_fields(worded: Reference, given: Reference) -> Reference:
+    """A reference in words with what the other fields of its entry give."""
+    return replace(worded, authors=worded.authors or given.authors, years=worded.years or given.years)
+
+
+def _to_identifier(entry: BibliographyEntry, doi: str) -> Identifier | None:
+    """What names the work of an entry: its DOI, the number in its address, or its ISBN."""
+    if doi:
+        return Identifier("doi", doi, doi, 0)
+    number = next((each for each in find_identifiers(entry.url) if each.kind in _NUMBERS), None)
+    if number is not None or not entry.isbn:
+        return number
+    bare = re.sub(r"[\s-]", "", entry.isbn).upper()
+    isbn = to_isbn13(entry.isbn)
+    flaw = find_flaw(bare) if _DIGITS.fullmatch(bare) else ""
+    return Identifier("isbn", isbn or bare, entry.isbn, 0, flaw) if isbn or flaw else None
 
 
 # --- What an audit says of its entries: flags with their reasons, the evidence beside them, and the sums --------------
@@ -159,9 +192,8 @@ UNREAD = "the DOI is registered, but nobody who was asked has its record: title,
 
 def tell(item: AuditItem) -> AuditEntry:
     """The record of one entry; what is not known is left out."""
-    is_sought = item.search is not _UNSOUGHT and item.standing.state != "absent"
-    match = _compare(item)
-    work = item.work or (item.search.work if item.exists else None)
+    finding = item.finding = judge(item.examination)
+    match = finding.match
     return AuditEntry(
         # Flagging comes first, since it adds to the reasons.
         flags=_flag(item, match),
@@ -171,44 +203,45 @@ def tell(item: AuditItem) -> AuditEntry:
         title=item.entry.title or item.entry.text,
         doi=item.doi or None,
         url=item.url or item.entry.url or None,
-        reason="; ".join(item.reasons) or None,
-        matched_title=(work.title if work is not None else "") or None,
-        exists=item.exists,
-        retraction_status=item.notice,
-        title_match=match.title.verdict if match is not None else None,
-        match_confidence="high" if item.work is not None else item.search.confidence if is_sought else None,
+        reason="; ".join(dict.fromkeys(item.reasons)) or None,
+        matched_title=(finding.work.title if finding.work is not None else "") or None,
+        exists=finding.status == "confirmed",
+        verification_status=finding.status,
+        not_checked=[gap.to_json() for gap in finding.gaps] or None,
+        retraction_status=finding.notice,
+        title_match=finding.title if match is not None or finding.title == "match" else None,
+        match_confidence=finding.confidence,
         comparison=(tell_match(match) if match is not None else []) or None,
+        possible_match=finding.possible.to_json() if finding.possible is not None else None,
         link=item.link.to_status(),
         claim_check=replace(item.evidence.check, claim_evidence=item.evidence.check.claim_evidence or None),
         claim_content_words=item.evidence.words,
         claim_sparsity_note=item.evidence.note,
-        provenance=(*item.standing.trail, *item.search.trail) or None,
+        provenance=to_provenance(item.examination) or None,
     )
 
 
-def _compare(item: AuditItem) -> Match | None:
-    """The entry's own fields against the record of its DOI, or of what its title was found to be."""
-    if item.work is None:
-        return item.search.match if item.exists else None
-    entry = item.entry
-    year = entry.issued[0] if entry.issued else None
-    venue = entry.container if entry.kind == "article-journal" and item.standing.work is not None else ""
-    return match_fields(item.work.record, title=entry.title, authors=entry.authors, year=year, venue=venue)
-
-
 def _flag(item: AuditItem, match: Match | None) -> list[AuditFlag]:
-    """The flags of an entry in the contract's order; each puts its reason beside it."""
+    """The flags of an entry in their order; each puts its reason beside it."""
     flags: list[AuditFlag] = []
-    notice = item.notice
+    finding, link = item.finding, item.link
+    notice = finding.notice
     when = f" on {notice.date}" if notice is not None and notice.date else ""
     if notice is not None and notice.retracted:
         flags.append("retracted")
         item.reasons.append(f"the work was retracted{when}")
+        if notice.nature is not None:
+            item.reasons.append(f"the notice is a {to_words(notice)}")
+        if notice.replaced_by:
+            item.reasons.append(f"it was replaced by {notice.replaced_by}")
     elif notice is not None and notice.kind == "expression_of_concern":
         item.reasons.append(f"doubts about the work were published{when}, which is no retraction")
-    elif notice is None and item.work is not None and is_called_retracted(item.work.title):
+    elif notice is not None and notice.nature == REINSTATEMENT:
+        item.reasons.append(f"the work had been retracted and was reinstated{when}")
+    elif notice is None and finding.work is not None and is_called_retracted(finding.work.title):
         item.reasons.append("no notice is listed, but the recorded title says that the work was retracted")
-    link = item.link
+    if notice is not None and notice.disagreement:
+        item.reasons.append(notice.disagreement)
     if link.live is False:
         flags.append("dead_link")
         copy = "; an archived copy exists" if link.archived else ""
@@ -220,40 +253,29 @@ def _flag(item: AuditItem, match: Match | None) -> list[AuditFlag]:
         judgement = getattr(match, field_)
         if judgement.verdict == "mismatch":
             item.reasons.append(f"the record has another {field_.rstrip('s')}: {judgement.recorded[:120]!r}")
-    if item.flaw:
-        item.reasons.append(item.flaw)
-    if item.exists and item.doi and item.work is None:
-        item.reasons.append(UNREAD)
-    absent = item.standing.reason if item.standing.state == "absent" else ""
-    if item.exists:
-        return flags
-    # That a link answers does not make up for a DOI that nobody gave out; the number in an address it does, since the
-    # newest are registered hours later.
-    if (absent and (item.doi or not link.live)) or (item.flaw and not link.live):
+    if finding.status == "confirmed":
+        if finding.reason:
+            item.reasons.append(finding.reason)
+        if item.doi and finding.work is None and item.examination.standing.state == "found":
+            item.reasons.append(UNREAD)
+        elif finding.lacks:
+            item.reasons += [f"{_UNCHECKED[gap.what]} not checked: {gap.reason}" for gap in finding.lacks]
+        flags += ["unchecked"] if finding.lacks else []
+    elif finding.denied or (finding.status == "not_found" and item.link.live is not False):
         flags.append("not_found")
-        item.reasons.extend([absent] if absent else [])
-        if absent and (other := item.search.certain):
-            item.reasons.append(f"a work of this title has the DOI {other.doi or '(none)'}")
-    elif not link.live:
-        flags.append("unchecked")
-        item.reasons.append(_why_unchecked(item))
-    return flags
-
-
-def _why_unchecked(item: AuditItem) -> str:
-    link, search = item.link.reason if item.link.live is None else "", item.search
-    title = ""
-    if search is _UNSOUGHT:
-        title = "" if item.entry.title else "it has no title to look for"
-    elif search.obstacle:
-        title = search.obstacle
+        item.reasons.append(finding.reason)
     else:
-        # What the indexes that were asked have, and which could not be asked.
-        near = f"; the nearest record is {search.work.title!r}" if search.work is not None else ""
-        silent = f", and {' and '.join(search.failed)} could not be asked" if search.failed else ""
-        title = f"no index that was asked has a work of this title{silent}{near}"
-    reasons = "; ".join(filter(None, (item.problem, item.late, link, item.standing.reason, title)))
-    return f"nothing confirms it, which is no sign against it: {reasons}"
+        flags.append("unchecked")
+        reasons = "; ".join(filter(None, (item.problem, finding.reason, _tell_near(finding))))
+        item.reasons.append(f"nothing confirms it, which is no sign against it: {reasons}")
+    return [*flags, "title_mismatch"] if finding.title == "mismatch" else flags
+
+
+_UNCHECKED = {"title": "its title was", "retraction": "notices about it were"}
+
+
+def _tell_near(finding: CitationFinding) -> str:
+    return f"the nearest record is {finding.possible.work.title!r}" if finding.possible is not None else ""
 
 
 def sum_up(items: Sequence[AuditItem], entries: Sequence[AuditEntry]) -> AuditSummary:
@@ -261,6 +283,9 @@ def sum_up(items: Sequence[AuditItem], entries: Sequence[AuditEntry]) -> AuditSu
     return AuditSummary(
         **{flag: sum(flag in entry.flags for entry in entries) for flag in get_args(AuditFlag)},
         total=len(entries),
+        retraction_unchecked=sum(
+            any(gap["what"] == "retraction" for gap in entry.not_checked or ()) for entry in entries
+        ),
         ok=sum(not entry.flags for entry in entries),
         claim_check_skipped_count=sum(not item.claim for item in items),
         thin_content_count=sum(item.evidence.words is not None for item in items),
@@ -274,10 +299,7 @@ SEARCHES = 3
 PATIENCE = 90.0
 """Seconds after which no further title is looked for and no further source read; what is left says so."""
 NO_CLAIMS = "No entry had a claim, so no source was held against what it is cited for."
-SWAPPED = (
-    "In {count} of {total} entries the identifier is that of a work with another title, which has no flag of its own: "
-    "see titleMatch."
-)
+SWAPPED = "In {count} of {total} entries the identifier is that of a work with another title."
 ALTERED = (
     "In {count} of {total} entries the record has other authors or another year, which has no flag of its own: see "
     "comparison."
@@ -296,10 +318,12 @@ async def audit(
     skipped = count - len(items)
     progress = _Progress(context, items)
     await asyncio.gather(_check_links(context, items, progress), _check_existence(context, items, progress))
+    await _check_pages(context, items, progress)
     await _check_claims(context, items, progress)
     audited = []
     for item in items:
-        is_light = item.work is None or not is_heavy(item.work.row, item.entry.title)
+        work = item.examination.standing.work or item.examination.search.work
+        is_light = work is None or not is_heavy(work.row, item.entry.title)
         audited.append(tell(item) if is_light else await run_aside(context, tell, item))
     swapped = sum(entry.title_match == "mismatch" for entry in audited)
     # Whether the authors or the year of an entry are not those of its record.
@@ -350,52 +374,47 @@ async def _check_links(context: Context, items: Sequence[AuditItem], progress: _
         context, [item.url for item in linked], dates=[to_iso(item.entry.issued) for item in linked]
     )
     for item, link in zip(linked, links, strict=True):
-        item.link = link
+        item.examination.link = link
     progress.add("links", len(linked))
 
 
 async def _check_existence(context: Context, items: Sequence[AuditItem], progress: _Progress) -> None:
-    by_doi = await find_by_dois(context, [item.doi for item in items if item.doi])
+    by_doi = await find_by_dois(context, [item.examination.doi for item in items if item.examination.doi])
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def check(item: AuditItem) -> None:
-        if item.doi:
-            item.standing = by_doi[item.doi]
-        elif item.number is not None and not progress.is_late():
-            async with turns:
-                item.standing = await find_identified(context, item.number) or _UNASKED
-        # Where no registry could say the title may still be known, and a wrong DOI may stand beside the right title.
-        if item.standing.state != "found":
-            async with turns:
-                await _look_for_title(context, item, progress)
-                # A book that no index has by its title may be in a catalogue by its number.
-                if item.standing is _UNASKED and item.isbn and item.work is None and not progress.is_late():
-                    isbn = Identifier("isbn", item.isbn, item.isbn, 0)
-                    item.standing = await find_identified(context, isbn) or _UNASKED
+        examination = item.examination
+        if examination.doi:
+            examination.standing = by_doi[examination.doi]
+        async with turns:
+            if examination.identifier is not None and not examination.doi and not progress.is_late():
+                await find_standing(context, examination)
+            # Where no registry could say the title may be known, and a wrong DOI may stand beside the right title.
+            if needs_search(examination):
+                if progress.is_late():
+                    examination.late = "the call had no time left to look for its title"
+                else:
+                    await find_words(context, examination, most=SEARCHES)
         progress.add("existence")
 
     await asyncio.gather(*[check(item) for item in items])
     # What was found by its title may be retracted, which the record of its DOI says.
-    by_title = [(item, item.work.doi) for item in items if item.standing is _UNASKED and item.work and item.work.doi]
-    standings = await find_by_dois(context, [doi for _, doi in by_title])
+    by_title = [(item, doi) for item in items if (doi := find_record_doi(item.examination))]
+    records = await find_by_dois(context, [doi for _, doi in by_title])
     for item, doi in by_title:
-        if standings[doi].state == "found":
-            item.standing = standings[doi]
+        item.examination.record = records[doi]
 
 
-async def _look_for_title(context: Context, item: AuditItem, progress: _Progress) -> None:
-    if not (item.entry.title or item.entry.text):
-        return
-    if progress.is_late():
-        item.late = "the call had no time left to look for its title"
-        return
-    entry = item.entry
-    reference = from_fields(
-        title=entry.title, authors=entry.authors, year=entry.issued[0] if entry.issued else None, venue=""
-    )
-    if entry.text:
-        reference = parse_reference(entry.text)
-    item.search = await find_by_reference(context, reference, most=SEARCHES)
+async def _check_pages(context: Context, items: Sequence[AuditItem], progress: _Progress) -> None:
+    """The titles of the pages of entries that nothing else confirms; most of them the link check has seen already."""
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def check(item: AuditItem) -> None:
+        async with turns:
+            if not progress.is_late():
+                await read_titles(context, item.examination)
+
+    await asyncio.gather(*[check(item) for item in items if needs_page(item.examination)])
 
 
 async def _check_claims(context: Context, items: Sequence[AuditItem], progress: _Progress) -> None:
@@ -407,7 +426,9 @@ async def _check_claims(context: Context, items: Sequence[AuditItem], progress: 
                 item.evidence = to_unread(item.claim, "the call had no time left to read the source")
             else:
                 # Its address, the copy of it, or where its record leads.
-                own, recorded = item.link.readable, find_addresses(item.work, item.doi if item.exists else "")
+                finding = judge(item.examination)
+                doi = item.doi if finding.status == "confirmed" else ""
+                own, recorded = item.link.readable, find_addresses(finding.work, doi)
                 sources = own if own and item.link.live is False else [*own, *recorded]
                 item.evidence = judge_claim(item.claim, await read_first(context, sources))
         progress.add("claims")

@@ -9,15 +9,17 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from specloom.core import Answer, Fault, dataclass
-from specloom.domains.text import Identifier, find_parties, terms, to_arxiv_doi, to_doi
+from specloom.domains.text import Identifier, find_identifiers, find_parties, terms, to_arxiv_doi, to_doi
 from specloom.plugins import Context
 
 from ..records import Retraction
 from .aside import run_aside
 from .match import Confidence, Match, match_reference
+from .notices import NoticeSource, judge_notices, merge
 from .reference import Reference
+from .retraction_list import SETTING, load_list
 from .titles import is_called_retracted
-from .work import Work, is_heavy, to_work
+from .work import Work, is_heavy, to_listed, to_work
 
 State = Literal["found", "absent", "unknown"]
 BATCH = 100
@@ -31,7 +33,8 @@ class Standing:
     """What is known of a work: whether it exists, its record where a registry gave one, and who was asked with what.
 
     `absent` means that somebody who would know was asked and has nothing of the kind; `unknown` that nobody could say.
-    `reason` says in words why it is one of those, and `near` is a record that is like it.
+    `reason` says in words why it is one of those, and `near` is a record that is like it. `sources` are what others
+    than its registry list of notices, and `silent` names those who list notices and could not be asked.
     """
 
     state: State
@@ -40,27 +43,100 @@ class Standing:
     doi: str = ""
     reason: str = ""
     near: Work | None = None
+    sources: tuple[NoticeSource, ...] = ()
+    silent: tuple[str, ...] = ()
+
+    @property
+    def listed(self) -> tuple[NoticeSource, ...]:
+        """Everybody who knows of the work's notices, its own registry first; () where nobody does."""
+        own = (self.work.listed,) if self.work is not None and self.work.listed is not None else ()
+        return merge((*own, *self.sources))
 
     @property
     def notice(self) -> Retraction | None:
         """The most severe notice about the work; None when there is none or nobody knows."""
-        return self.work.notice if self.work is not None else None
+        return judge_notices(self.listed)
+
+
+# --- notices: what is listed beside the registry's own record ---
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeSearch:
+    """What second sources list about works, by DOI, and the names of those that could not be asked."""
+
+    by_doi: Mapping[str, tuple[NoticeSource, ...]]
+    silent: tuple[str, ...] = ()
+
+    def attach(self, standing: Standing) -> Standing:
+        """A standing with what the second sources list about its work."""
+        doi = standing.doi or (standing.work.doi if standing.work is not None else "")
+        if standing.state != "found":
+            return standing
+        sources = self.by_doi.get(doi, ())
+        lines = [f"retraction: {each.source} {_tell_listed(each)}" for each in sources]
+        return replace(
+            standing, trail=(*standing.trail, *lines), sources=sources, silent=(*standing.silent, *self.silent)
+        )
+
+
+async def find_notices(context: Context, dois: Iterable[str]) -> NoticeSearch:
+    """What second sources list about works: those that can be asked, and the list that is kept as a file."""
+    wanted = list(dict.fromkeys(filter(None, dois)))
+    listed: dict[str, list[NoticeSource]] = {}
+    silent: list[str] = []
+    plain = [doi for doi in wanted if '"' not in doi]
+    parts = [plain[at : at + BATCH] for at in range(0, len(plain), BATCH)]
+    for provider in context.offering("notices"):
+        answers = await asyncio.gather(*[_ask(context, "notices", {"dois": part}, provider) for part in parts])
+        for answer in answers:
+            if isinstance(answer, Fault):
+                silent += [] if answer.kind == "not_found" or provider in silent else [provider]
+                continue
+            for row in answer.rows:
+                if (doi := to_doi(str(row.get("doi") or ""))) and (source := to_listed(row, provider)) is not None:
+                    listed.setdefault(doi, []).append(source)
+    if path := context.config.get(SETTING):
+        retractions = load_list(str(path))
+        for doi in wanted:
+            if (source := retractions.find(doi)) is not None:
+                listed.setdefault(doi, []).append(source)
+    return NoticeSearch({doi: merge(sources) for doi, sources in listed.items()}, tuple(silent))
 
 
 async def find_by_doi(context: Context, doi: str) -> Standing:
     """The standing of one DOI in its normal form: every registry in the route, then the handle system of all DOIs."""
+    standing, notices = await asyncio.gather(_find_by_doi(context, doi), find_notices(context, [doi]))
+    return notices.attach(standing)
+
+
+async def _find_by_doi(context: Context, doi: str) -> Standing:
     trail: list[str] = []
+    silent: list[str] = []
     for provider in context.offering("work"):
         answer = await _ask(context, "work", {"doi": doi}, provider)
         if standing := _judge_answer(answer, provider, doi, trail):
-            return standing
-    return await _ask_registry(context, doi, trail)
+            return replace(standing, silent=tuple(silent))
+        silent += [provider] if _is_silent(answer) else []
+    return replace(await _ask_registry(context, doi, trail), silent=tuple(silent))
+
+
+def _is_silent(answer: Answer | Fault) -> bool:
+    """Whether a registry could not say anything."""
+    return isinstance(answer, Fault) and answer.kind != "not_found"
 
 
 async def find_by_dois(context: Context, dois: Iterable[str]) -> dict[str, Standing]:
     """The standing of many DOIs: each registry is asked for many in one request, and the handle system for the rest."""
-    left = list(dict.fromkeys(dois))
+    wanted = list(dict.fromkeys(dois))
+    standings, notices = await asyncio.gather(_find_by_dois(context, wanted), find_notices(context, wanted))
+    return {doi: notices.attach(standing) for doi, standing in standings.items()}
+
+
+async def _find_by_dois(context: Context, dois: Iterable[str]) -> dict[str, Standing]:
+    left = list(dois)
     standings: dict[str, Standing] = {}
+    silent: dict[str, list[str]] = {doi: [] for doi in left}
     trails: dict[str, list[str]] = {doi: [] for doi in left}
     for provider in context.offering("works"):
         # A comma parts the items of such a question, so the few DOIs that have one are asked for alone.
@@ -70,13 +146,17 @@ async def find_by_dois(context: Context, dois: Iterable[str]) -> dict[str, Stand
         for part, answer in zip(parts, answers, strict=True):
             for doi in part:
                 if standing := _judge_answer(answer, provider, doi, trails[doi]):
-                    standings[doi] = standing
+                    standings[doi] = replace(standing, silent=tuple(silent[doi]))
+                elif _is_silent(answer):
+                    silent[doi].append(provider)
         left = [doi for doi in left if doi not in standings]
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def ask_alone(doi: str) -> Standing:
         async with turns:
-            return await (_ask_registry(context, doi, trails[doi]) if trails[doi] else find_by_doi(context, doi))
+            if not trails[doi]:
+                return await _find_by_doi(context, doi)
+            return replace(await _ask_registry(context, doi, trails[doi]), silent=tuple(silent[doi]))
 
     others = await asyncio.gather(*[ask_alone(doi) for doi in left])
     return standings | dict(zip(left, others, strict=True))
@@ -124,13 +204,16 @@ async def _ask_registry(context: Context, doi: str, trail: list[str]) -> Standin
 
 
 def _tell_notices(work: Work) -> str:
-    if work.notice is not None:
-        return f"retraction: {work.provider} lists a notice ({work.notice.kind})"
-    if is_called_retracted(work.title):
+    if work.listed is None:
+        return f"retraction: {work.provider} does not list notices, so nothing is known"
+    if not work.listed.notices and is_called_retracted(work.title):
         return f"retraction: {work.provider} lists no notice, but the recorded title says that it was retracted"
-    if work.notices_known:
-        return f"retraction: {work.provider} lists no notice"
-    return f"retraction: {work.provider} does not list notices, so nothing is known"
+    return f"retraction: {work.provider} {_tell_listed(work.listed)}"
+
+
+def _tell_listed(source: NoticeSource) -> str:
+    notice = judge_notices((source,))
+    return f"lists a notice ({notice.nature or notice.kind})" if notice is not None else "lists no notice"
 
 
 def tell_fault(provider: str, fault: Fault, absent: str) -> str:
@@ -151,6 +234,8 @@ def _short(fault: Fault) -> str:
 
 _BY_NAME = 10
 """Cases that are looked through when a citation is looked for by the parties' names."""
+_PARALLEL = 3
+"""Parallel citations of a case that are looked up where the first one is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,10 +296,11 @@ async def _find_article(context: Context, identifier: Identifier) -> Standing:
     # The record of its DOI knows of notices, that of the index may still know of a retraction.
     own = await find_by_doi(context, standing.work.doi)
     trail = (*standing.trail, *own.trail)
+    listed = (standing.work.listed,) if standing.work.listed is not None else ()
+    sources = merge((*own.sources, *listed))
     if own.work is None:
-        return replace(standing, trail=trail, doi=standing.work.doi)
-    notice = own.work.notice or standing.work.notice
-    return Standing("found", replace(own.work, notice=notice), trail, own.doi)
+        return replace(standing, trail=trail, doi=standing.work.doi, sources=sources, silent=own.silent)
+    return replace(own, trail=trail, sources=sources)
 
 
 async def _find_case(context: Context, value: str, text: str) -> Standing:
@@ -224,6 +310,14 @@ async def _find_case(context: Context, value: str, text: str) -> Standing:
         return Standing("unknown", None, (f"existence: {reason}",), reason=reason)
     fields = ("citation", "citations")
     standing = await _look_up(context, "case", {"citation": value, "num_results": _BY_NAME}, value, fields)
+    # The same decision in other reporters, which stand side by side.
+    parallel = [each.value for each in find_identifiers(text) if each.kind == "case" and each.value != value]
+    for other in parallel[:_PARALLEL]:
+        if standing.state == "found":
+            return standing
+        known = await _look_up(context, "case", {"citation": other, "num_results": _BY_NAME}, other, fields)
+        trail = (*standing.trail, *known.trail)
+        standing = replace(known if known.state == "found" else standing, trail=trail)
     parties = find_parties(text)
     if standing.state == "found" or not parties:
         return standing
@@ -254,7 +348,7 @@ async def _look_up(
         rows = [_describe(row) for row in answer.rows] if fields else answer.rows
         row = next((row for row in rows if not fields or any(_has(row.get(field), label) for field in fields)), None)
         if row is not None:
-            work = to_work(row, provider)
+            work = to_work(row, provider, kind="book" if kind == "isbn" else "")
             return Standing("found", work, (*trail, f"existence: {provider} has {label}"), work.doi)
         trail.append(f"existence: {provider} has {lack}")
         answered.append(provider)

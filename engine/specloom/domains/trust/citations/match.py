@@ -17,13 +17,14 @@ from specloom.domains.text import (
     find_script,
     same_person,
     stands_in,
+    stem,
     terms,
     to_display,
     to_word_set,
 )
 from specloom.domains.text.tokens import tokens
 
-from .reference import Reference, from_fields, parse_reference
+from .reference import PARTIES, Reference, from_fields, parse_reference
 from .titles import DISTINCTIVE, find_inside, find_sameness, is_other_work, is_translated, to_share
 from .venues import is_keeper, is_part, normalize_venue, same_venue, shares_words
 
@@ -38,13 +39,15 @@ Confidence = Literal["high", "medium", "low", "none"]
 class WorkRecord:
     """A work as a registry describes it. `titles` holds every title it has: main, with subtitle, original, translated.
 
-    `years` are all years that it was issued in (online, print), `venues` every name of its journal or series.
+    `years` are all years that it was issued in (online, print), `venues` every name of its journal or series, and
+    `kind` is what the registry calls the kind of work.
     """
 
     titles: tuple[str, ...] = ()
     authors: tuple[Name, ...] = ()
     years: tuple[int, ...] = ()
     venues: tuple[str, ...] = ()
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,11 @@ def _show(names: Sequence[Name]) -> str:
 
 
 _PROSE, _ABOUT = to_word_set(_TABLE["prose"]), to_word_set(_TABLE["about"])
+_VENUES = to_word_set(_TABLE["venues"])
+_TITLE_WORDS, _MANY_WORDS = 2, 5
+"""Words of substance that the last part of a reference has at least when it is a title, and loose text when it is."""
+_FEW_WORDS = 4
+"""Words that part two titles and are told by name."""
 # Shares of the substantive words that two titles have in common, calibrated on tests/corpus/gold: two works of one
 # field seldom share more than half of them, and loose text beside an identifier has to share less to be called another
 # title.
@@ -176,25 +184,57 @@ def _judge_difference(
     words = [word for word in terms(supplied) if word not in names and not _is_explained(word, record)]
     absent = [word for word in words if not any(to_share(word, title) for title in recorded)]
     if len(absent) < 2:
-        return "not_checked", "fewer than two words of the supplied title are missing from the record"
+        nearest = max(recorded, key=lambda each: to_share(supplied, each))
+        differing = _tell_differing(supplied, nearest)
+        return "not_checked", f"fewer than two words of the supplied title are missing from the record{differing}"
     others = authors.verdict == "mismatch"
-    if is_translated(supplied, recorded) and not others:
+    # The names of a case are in no language.
+    if is_translated(supplied, recorded) and not others and reference.title_sign != PARTIES:
         return "not_checked", "the titles are in different languages; one may be a translation of the other"
     nearest = max(recorded, key=lambda each: to_share(supplied, each))
     if len(terms(nearest)) < 2 and find_script(nearest) != "CJK":
         return "not_checked", "the recorded title is too short to tell works apart"
+    hits = len(words) - len(absent)
     # What follows the authors is the title where more follows it, and else may be the venue.
     loose = not reference.title_sign or (reference.title_sign == "authors" and not reference.venue)
-    if loose and not _looks_like_title(supplied, words, record):
+    is_last = loose and reference.title_sign == "authors" and not _is_venue_like(supplied, words)
+    is_named = any(stands_in(name, supplied) for name in record.authors)
+    is_prose = not _PROSE.isdisjoint(supplied.casefold().split())
+    is_alone = hits == 0 and len(words) >= _MANY_WORDS and not (is_named or is_prose)
+    if loose and not (is_last or is_alone or _looks_like_title(supplied, words, record)):
         return "not_checked", "the text has no part that is certain to be a title"
-    hits = len(words) - len(absent)
     shared = hits / max(len(words), len(terms(nearest)))
     limit = _LIKE if others else _UNLIKE if reference.title_sign else UNLIKE_IN_PROSE
     # All words of a short title may stand in a long one that goes on, or that tells of the work.
     if shared >= limit or (to_share(nearest, supplied) >= _LIKE and not others):
-        return "not_checked", "the titles share words, but not enough to be told the same or different"
+        differing = _tell_differing(supplied, nearest)
+        return "not_checked", f"the titles share words, but not enough to be told the same or different{differing}"
     also = ", and the authors are others" if others else ""
     return "mismatch", f"missing from the record: {', '.join(absent[:6])}{also}"
+
+
+def _is_venue_like(text: str, words: Sequence[str]) -> bool:
+    """Whether the last part of a reference may name where the work appeared, or is too short for a title."""
+    spoken = {word.casefold() for word in re.findall(r"[^\W\d_]+", text)}
+    return len(words) < _TITLE_WORDS or not _VENUES.isdisjoint(spoken) or not _PROSE.isdisjoint(spoken)
+
+
+def _tell_differing(supplied: str, recorded: str) -> str:
+    """Which words part two titles, where they are few; "" where they are many or none."""
+    left, right = _spell(supplied), _spell(recorded)
+    own = [word for stemmed, word in left.items() if stemmed not in right]
+    other = [word for stemmed, word in right.items() if stemmed not in left]
+    if not own or len(own) > _FEW_WORDS or len(other) > _FEW_WORDS:
+        return ""
+    there = f"the record has {', '.join(other)} where the citation has" if other else "the record does not have"
+    return f": {there} {', '.join(own)}"
+
+
+def _spell(title: str) -> dict[str, str]:
+    """The words of a title that tell works apart as they are written, by their stems."""
+    small = to_word_set(_TABLE["small"])
+    spelled = re.findall(r"[^\W_]+(?:[-‐-―'’][^\W_]+)*", title)
+    return {stem(word.casefold()): word for word in spelled if word.casefold() not in small}
 
 
 def _looks_like_title(text: str, words: Sequence[str], record: WorkRecord) -> bool:
@@ -228,6 +268,9 @@ _PROBABLE = 0.6
 _LONG_TITLE = 4
 # Print and online years, and those of a preprint and its article, differ by one as a rule.
 _YEAR_TOLERANCE = 1
+# Reports are approved, released and printed in different years, and of books there are editions.
+_SLACK = 3
+_SLOW, _REPRINTED = to_word_set(_TABLE["slow"]), to_word_set(_TABLE["reprinted"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +324,12 @@ def compare_year(reference: Reference, record: WorkRecord) -> Judgement:
         return Judgement("year", "match", supplied, recorded, "the year is the same")
     if distance <= _YEAR_TOLERANCE:
         return Judgement("year", "match", supplied, recorded, "the years are one apart, as online and print are")
+    kind = record.kind.casefold()
+    if kind in _SLOW and distance <= _SLACK:
+        reason = f"the years are {distance} apart, as those of approval, release and print of reports and books are"
+        return Judgement("year", "not_checked", supplied, recorded, reason)
+    if kind in _REPRINTED and max(reference.years) < min(record.years):
+        return Judgement("year", "not_checked", supplied, recorded, "the record may be of a later edition")
     return Judgement("year", "mismatch", supplied, recorded, f"the years are {distance} apart")
 
 

@@ -93,6 +93,7 @@ _STOP = re.compile(
 )
 
 
+PARTIES = "parties"
 LONGEST_REFERENCE = 4000
 """Characters of a reference, or of a part of one, that are read; the longest that lists print have a quarter of it."""
 
@@ -101,8 +102,9 @@ LONGEST_REFERENCE = 4000
 class Reference:
     """What a reference says; "" and () for what is not there or not certain. `text` is the reference as it was read.
 
-    `title_sign` says by what the title was told from the rest: `field` (it was given as one), `quoted`, `year` (it
-    follows the year in brackets), `authors` (it follows the authors), or "" when there is none.
+    `title_sign` says by what the title was told from the rest: `field` (it was given as one), `parties` (it is the name
+    of a court's case), `quoted`, `year` (it follows the year in brackets), `authors` (it follows the authors), or ""
+    when there is none.
     """
 
     text: str
@@ -238,7 +240,7 @@ def _parse_authors(text: str) -> tuple[Name, ...]:
         )
     if re.fullmatch(rf"{_VANCOUVER}", text):
         pieces = re.sub(r",?\set\sal\.?$", "", text).split(", ")
-        return tuple(Name(*piece.rpartition(" ")[::2]) for piece in pieces)
+        return tuple(filter(None, map(_parse_indexed, pieces)))
     if re.fullmatch(_CHICAGO, text):
         family, given, *others = re.split(r",\s(?:and\s|&\s)?|\s(?:and|&)\s", text)
         return (Name(family, given), *filter(None, map(parse_name, others)))
@@ -251,6 +253,12 @@ def _parse_authors(text: str) -> tuple[Name, ...]:
     # A full stop behind more than a letter ends a sentence, which names have none of.
     prose = re.search(r"[^\W\d_]{2}[.?!:]", re.sub(r",?\set\sal\.?$|\b[JS]r\.", "", text))
     return parse_names(text) if len(text.split()) <= 40 and not prose else ()
+
+
+def _parse_indexed(piece: str) -> Name | None:
+    """A name with its initials behind it, together ("Doe JQ") or apart ("DOE J Q")."""
+    spaced = re.fullmatch(r"\S.*\s[^\W\d_a-z]\s[^\W\d_a-z]", piece)
+    return parse_name(piece) if spaced else Name(*piece.rpartition(" ")[::2])
 
 
 def _split_title(text: str) -> tuple[str, str]:

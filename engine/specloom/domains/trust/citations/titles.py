@@ -301,6 +301,8 @@ def _language(title: str) -> str:
 
 
 _FOREIGN = to_word_set(_TABLE["foreign"])
+_ACCENTED = 4
+"""Of how many long words one with an accent tells a language."""
 
 
 def _is_foreign(title: str) -> bool:
@@ -311,4 +313,7 @@ def _is_foreign(title: str) -> bool:
     words = re.findall(r"[^\W\d_]+", title.casefold())
     long = [word for word in words if len(word) >= 4]
     vowels = sum(word.endswith(("a", "i", "o", "u", "ie")) for word in long)
-    return not _FOREIGN.isdisjoint(words) or any(not word.isascii() for word in long) or 0 < len(long) <= vowels * 2
+    # One name with an accent makes no title foreign.
+    accented = sum(not word.isascii() for word in long)
+    is_accented = accented > 1 or accented * _ACCENTED > len(long)
+    return not _FOREIGN.isdisjoint(words) or is_accented or 0 < len(long) <= vowels * 2

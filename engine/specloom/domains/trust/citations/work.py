@@ -8,10 +8,10 @@ from typing import Any
 
 from specloom.core import dataclass
 from specloom.domains.text import Name, parse_name, strip_markup, to_address, to_display, to_doi
-from specloom.plugins import from_json
 
 from ..records import Retraction
 from .match import Match, WorkRecord
+from .notices import Notice, NoticeSource, from_status, judge_notices, to_notices
 
 MOST_AUTHORS = 30
 """Authors of a record that are told."""
@@ -32,16 +32,19 @@ _RESOLVERS = ("https://doi.org/", "http://doi.org/", "https://dx.doi.org/", "htt
 class Work:
     """One record: who gave it, what is compared, its DOI in the normal form ("" without one), and the rest as it came.
 
-    `notice` is the most severe notice about it (the contract's retraction status), None without one; `notices_known`
-    says whether the source lists notices at all, so that None means clean.
+    `listed` is what its source lists of notices, None where it lists none at all, so that nothing is known.
     """
 
     provider: str
     record: WorkRecord
     row: Mapping[str, Any]
     doi: str = ""
-    notice: Retraction | None = None
-    notices_known: bool = False
+    listed: NoticeSource | None = None
+
+    @property
+    def notice(self) -> Retraction | None:
+        """The most severe notice that its source lists (the contract's retraction status); None without one."""
+        return judge_notices((self.listed,)) if self.listed is not None else None
 
     @property
     def title(self) -> str:
@@ -80,17 +83,16 @@ def is_heavy(row: Mapping[str, Any], text: str = "") -> bool:
     return len(text) > _HEAVY or len(str(row.get("title") or "")) > _HEAVY or sum(map(len, lists)) > _MANY
 
 
-def to_work(row: Mapping[str, Any], provider: str) -> Work:
-    """The work that a row of one of the capabilities `work`, `works`, `article`, `book` or `scholarly` describes."""
+def to_work(row: Mapping[str, Any], provider: str, *, kind: str = "") -> Work:
+    """The work that a row of one of the capabilities `work`, `works`, `article`, `book` or `scholarly` describes.
+
+    `kind` is what it is where the row does not say.
+    """
     titles = (row.get("title"), *(row.get("other_titles") or ()))
     years = (row.get("year"), *(row.get("other_years") or ()))
     venues = (row.get("venue") or row.get("journal"), *(row.get("other_venues") or ()), row.get("container"))
     organisations = frozenset(row.get("organisations") or ())
     signed = (row.get("authors") or ())[:MOST_SIGNED]
-    status = row.get("status")
-    notice = from_json(Retraction, status) if isinstance(status, Mapping) else None
-    if row.get("retracted"):
-        notice = Retraction(retracted=True, kind="retraction", source=provider)
     return Work(
         provider,
         WorkRecord(
@@ -98,12 +100,25 @@ def to_work(row: Mapping[str, Any], provider: str) -> Work:
             authors=tuple(filter(None, (_to_name(author, organisations) for author in signed))),
             years=tuple(dict.fromkeys(int(year) for year in years if year and str(year).isdecimal())),
             venues=_to_lines(venues, _LONGEST_VENUE),
+            kind=str(row.get("type") or kind)[:_LONGEST_NAME],
         ),
         row,
         to_doi(str(row.get("doi") or "")),
-        notice,
-        bool(row.get("notices_known") or "retracted" in row),
+        to_listed(row, provider),
     )
+
+
+def to_listed(row: Mapping[str, Any], provider: str) -> NoticeSource | None:
+    """The notices that a row lists, all of them or the most severe one; None where its source lists none at all."""
+    status = row.get("status")
+    notices = to_notices(row.get("notices"), provider)
+    if not notices and isinstance(status, Mapping):
+        notices = from_status(status, provider)
+    if not notices and row.get("retracted"):
+        notices = (Notice("retraction", provider),)
+    if not notices and not row.get("notices_known") and "retracted" not in row:
+        return None
+    return NoticeSource(provider, notices, str(row.get("replaced_by") or ""))
 
 
 def _to_text(value: object, longest: int) -> str:

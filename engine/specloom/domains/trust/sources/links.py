@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, field, replace
 from urllib.parse import urlsplit
 
 from specloom.core import Fault, Policy, Request, Response, dataclass
-from specloom.domains.text import find_missing, strip_markup, to_host, to_registrable
+from specloom.domains.text import find_missing, parse, strip_markup, strip_unseen, to_host, to_registrable
 from specloom.net import check_url
 from specloom.plugins import Context
 
@@ -27,6 +27,14 @@ BLOCKED = (403, 429, 503)
 _TOO_MANY = 429
 _PAGES = frozenset(("text/html", "application/xhtml+xml", ""))
 _MOST_BYTES = 512 * 1024
+_TITLES = (
+    "string(//title[1])",
+    "string(//meta[@name='citation_title']/@content)",
+    "string(//meta[@property='og:title']/@content)",
+    "string((//h1)[1])",
+)
+"""Where a page says what it is called, the head first."""
+_LONGEST_TITLE = 300
 _PARKED = re.compile(
     r"(?:this|the)\s+domain(?:\s+name)?\s+(?:is|may\s+be)\s+(?:for\s+sale|parked)|buy\s+this\s+domain|domain\s+has\s+expired",
     re.IGNORECASE,
@@ -43,7 +51,8 @@ class LinkCheck:
 
     `live` is None when it was not looked at (it may not be asked, or is none). `status` is the HTTP status of the last
     answer, 0 without any. `blocked` says that the server is there and refused. `archived` is the address of a copy, ""
-    without one. `reason` says in words why a link counts as dead or was not looked at.
+    without one. `reason` says in words why a link counts as dead or was not looked at. `titles` is what the page that
+    answers calls itself, () where it was not read.
     """
 
     url: str
@@ -53,6 +62,7 @@ class LinkCheck:
     archived: str = ""
     archived_at: str = ""
     reason: str = ""
+    titles: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def readable(self) -> list[str]:
@@ -89,9 +99,9 @@ async def check_links(
 
     async def check(url: str, date: str) -> LinkCheck:
         async with rooms.setdefault(to_host(url), asyncio.Semaphore(PER_HOST)), turns:
-            key = f"link:2:{date}:{url}"
+            key = f"link:3:{date}:{url}"
             if keep_for and (entry := await context.recall(key)) is not None:
-                return LinkCheck(**entry.value)
+                return LinkCheck(**(entry.value | {"titles": tuple(entry.value["titles"])}))
             link = await check_link(context, url, busy)
             link = await find_copy(context, link, date) if link.live is False else link
             if keep_for and link.status:
@@ -151,7 +161,16 @@ def _judge(url: str, response: Response) -> LinkCheck:
         return LinkCheck(url, False, response.status, reason=f"the server answers with status {response.status}")
     if gone := find_soft_failure(url, response):
         return LinkCheck(url, False, response.status, reason=gone)
-    return LinkCheck(url, True, response.status)
+    return LinkCheck(url, True, response.status, titles=_find_titles(response))
+
+
+def _find_titles(response: Response) -> tuple[str, ...]:
+    """What a page calls itself in its head and its first heading, each once; () for what is no page."""
+    if not _is_page(response) or not response.body:
+        return ()
+    root = parse(response.body[:_MOST_BYTES], response.headers.get("content-type", ""))
+    titles = (" ".join(strip_unseen(str(root.xpath(path))).split())[:_LONGEST_TITLE] for path in _TITLES)
+    return tuple(dict.fromkeys(filter(None, titles)))
 
 
 async def find_copy(context: Context, link: LinkCheck, date: str = "") -> LinkCheck:

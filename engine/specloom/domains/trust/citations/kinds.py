@@ -1,0 +1,43 @@
+"""What kind of work a citation is of, as far as it tells whether the indexes that are asked would have it.
+
+An index that lists articles says nothing about a statute by not having it, and little about a book in Chinese: only
+where a citation is of what they cover does their silence mean that somebody who would know has nothing.
+"""
+
+from __future__ import annotations
+
+import re
+
+from specloom.core import load_table
+from specloom.domains.text import find_script, terms
+
+from .reference import Reference
+
+_TABLE = load_table(__file__, "kinds.yaml")
+_KINDS = tuple((kind["says"], re.compile("|".join(f"(?:{each})" for each in kind["any"]))) for kind in _TABLE["kinds"])
+_LONGEST = 2000
+# So many words of substance make a title by which a work would be found.
+_FEWEST_TERMS = 3
+
+
+def find_uncovered(text: str) -> str:
+    """Why the silence of scholarly indexes says nothing about a citation; "" where nothing speaks for that."""
+    text = text[:_LONGEST]
+    script = find_script(text)
+    if script not in ("LATIN", ""):
+        return f"the indexes that were asked hardly cover works in {_name(script)} script"
+    kind = next((says for says, pattern in _KINDS if pattern.search(text)), "")
+    return f"it reads like {kind}, which the indexes that were asked do not list" if kind else ""
+
+
+def _name(script: str) -> str:
+    return "Chinese, Japanese or Korean" if script == "CJK" else script.capitalize()
+
+
+def is_covered(reference: Reference, venue: str = "") -> bool:
+    """Whether a reference gives what an article in a journal has, so that the indexes would have it: all four parts.
+
+    `venue` is where it appeared, where that is known beside the reference.
+    """
+    titled = len(terms(reference.title)) >= _FEWEST_TERMS
+    return titled and bool(reference.authors and reference.years and (reference.venue or venue))
