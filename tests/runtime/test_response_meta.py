@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
+from specloom.core.faults import Fault
 from specloom.core.messages import Request, Response
 from specloom.plugins.context import Artifact
 from specloom.runtime.executor import Executor, link_large
@@ -38,6 +39,13 @@ class Shelf:
     async def read(self, owner: str, identifier: str) -> tuple[str, str] | None:
         text = self.kept.get((owner, identifier))
         return None if text is None else (text, "application/json")
+
+
+class LostShelf(Shelf):
+    """Keeps nothing, because its place is away."""
+
+    async def keep(self, owner: str, text: str, *, name: str, mime_type: str) -> Artifact:
+        raise Fault("upstream_unavailable", "What is kept cannot be reached.")
 
 
 class Pages:
@@ -97,6 +105,15 @@ async def test_a_large_answer_is_a_link_and_a_small_answer_in_its_place() -> Non
         "size": len(shelf.kept["", "1"]),
     }
     Draft7Validator(woven.tool().output_schema).validate(result["structuredContent"])
+
+
+async def test_an_answer_that_cannot_be_kept_is_whole() -> None:
+    executor = Executor(weave_linked().model, environ={}, sender=Pages(), artifacts=LostShelf())
+
+    result = await call(executor, "many")
+
+    assert "isError" not in result
+    assert len(result["structuredContent"]["urls"]) == 30
 
 
 async def test_a_kept_answer_is_linked_again() -> None:

@@ -97,11 +97,17 @@ def describe_large(tool: Tool, arguments: Mapping[str, Any], body: str) -> dict[
 async def link_large(
     tool: Tool, arguments: Mapping[str, Any], body: str, keeper: ArtifactKeeper, owner: str
 ) -> tuple[str, Artifact] | None:
-    """What stands in place of an answer that is large enough, and where the whole is; None when it stays as it is."""
+    """What stands in place of an answer that is large enough, and where the whole is; None when it stays as it is.
+
+    So does one that cannot be kept, since a store that is full or away costs a link, and not the answer.
+    """
     described = describe_large(tool, arguments, body)
     if described is None:
         return None
-    kept = await keeper.keep(owner, body, name=NAME, mime_type=MIME_TYPE)
+    try:
+        kept = await keeper.keep(owner, body, name=NAME, mime_type=MIME_TYPE)
+    except Fault:
+        return None
     said = {
         "resource": kept.uri,
         "bytes": kept.size,
