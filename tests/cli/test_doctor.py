@@ -14,6 +14,7 @@ from specloom.runtime import Unsent
 from specloom.runtime.executor import Executor
 from tests.support.demo_specs import CAPABILITY, PROVIDER, TOOL, demo_executor, write_demo
 from tests.support.loopback import Loopback
+from tests.support.redis_server import RedisServer
 
 
 class Terminal:
@@ -177,6 +178,32 @@ def test_a_place_below_a_folder_that_cannot_be_written_is_a_warning(tmp_path: Pa
     found = examine(executor_of(tmp_path / "specs"), [], environ, tmp_path / "cache")
 
     assert [about(found, name).state for name in ("state", "audit log")] == ["warning", "warning"]
+
+
+def test_a_server_on_which_machines_remember_is_asked_whether_it_keeps_what_it_acknowledged(tmp_path: Path) -> None:
+    executor = executor_of(tmp_path / "specs")
+    kept = ("--appendonly", "yes", "--appendfsync", "always")
+    said: list[Finding] = []
+
+    def look(**environ: str) -> None:
+        found = examine(executor, [], environ, tmp_path / "cache")
+        said.extend(one for one in found if one.about == "shared state")
+
+    with RedisServer(*kept) as server:
+        own = {"SPECLOOM_STATE_REDIS_URL": server.url, "SPECLOOM_CACHE_KEY": "ab" * 32}
+        look(**own)
+        assert said == []
+        look(SPECLOOM_STATE="redis", **own)
+        server.client.config_set("appendfsync", "everysec")
+        look(SPECLOOM_STATE="redis", **own)
+        server.client.config_set("appendonly", "no")
+        look(SPECLOOM_STATE="redis", **own)
+    look(SPECLOOM_STATE="redis")
+
+    assert [one.state for one in said] == ["ok", "warning", "broken", "broken"]
+    assert "may lose the last second" in said[1].says
+    assert "set `appendonly yes`" in said[2].says
+    assert "no server is named" in said[3].says
 
 
 def test_the_audit_log_lies_with_the_state_and_may_be_off(tmp_path: Path) -> None:

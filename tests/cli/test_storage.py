@@ -11,6 +11,8 @@ from specloom.cache import SHARED_ANSWERS
 from specloom.cli.main import main
 from specloom.plugins.collections import CollectionSpec, join_owner
 from specloom.storage.backplane_redis import redis_backplane
+from specloom.storage.keys import MasterKeys
+from specloom.storage.redis_store import RedisStore
 from specloom.storage.store import open_store
 from tests.support.redis_server import KEY, RedisServer
 
@@ -90,6 +92,43 @@ def test_an_erasure_removes_the_kept_answers_that_machines_share_or_says_that_it
     assert (len(before), after) == (1, [])
     assert "share" not in done[2]
     assert "kept answers that machines share were not removed, so run this again: Redis at" in undone[2]
+
+
+def test_commands_reach_what_machines_share_and_say_when_they_do_not(folder, capsys, monkeypatch):
+    async def fill(server):
+        store = RedisStore(server.settings(), MasterKeys(KEY), [NOTES], pytest.fail)
+        await store.drawer("notes", join_owner("acme", "ann")).put("1", {"text": "of another machine"})
+        await store.aclose()
+
+    who = ("--tenant", "acme", "--user", "ann")
+    with RedisServer("--appendonly", "yes", "--appendfsync", "always") as server:
+        asyncio.run(fill(server))
+        monkeypatch.setenv("SPECLOOM_STATE", "redis")
+        monkeypatch.setenv("SPECLOOM_STATE_REDIS_URL", server.url)
+        monkeypatch.setenv("SPECLOOM_CACHE_KEY", KEY.hex())
+        exported = run(capsys, "data", "export", *who)
+        granted = run(capsys, "data", "consent", *who, "--purpose", "memory", "--grant")
+        erased = run(capsys, "data", "erase", *who, "--yes")
+        shown = run(capsys, "data", "consent", *who, "--purpose", "memory")
+        server.kill()
+        away = run(capsys, "data", "export", *who)
+    monkeypatch.delenv("SPECLOOM_STATE_REDIS_URL")
+    unset = run(capsys, "data", "export", *who)
+    monkeypatch.setenv("SPECLOOM_STATE", "folder")
+    local = run(capsys, "data", "export", *who)
+
+    assert [item["value"]["text"] for item in json.loads(exported[1])["namespaces"]["notes"]] == ["of another machine"]
+    assert json.loads(granted[1])["granted"] is True
+    assert json.loads(erased[1]) == {
+        "tenantId": "acme",
+        "userId": "ann",
+        "deleted": {"notes": 1, "consents": 1},
+        "compacted": True,
+    }
+    assert [one["granted"] for one in json.loads(shown[1])["consents"]] == [False]
+    assert (away[0], "cannot be reached at present" in away[2]) == (1, True)
+    assert (unset[0], "SPECLOOM_STATE is redis, and no server is named" in unset[2]) == (1, True)
+    assert len(json.loads(local[1])["namespaces"]["notes"]) == 2
 
 
 def test_an_export_into_a_file_is_private_and_overwrites_nothing(folder, capsys, tmp_path):

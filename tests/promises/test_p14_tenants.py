@@ -3,115 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import functools
 import json
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client
-from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
 
-from specloom.cache import ERASURES, AnswerCache
-from specloom.http.gate import Caller
-from specloom.http.identity import NOBODY, Identity
 from specloom.plugins import join_owner
-from specloom.storage import AuditTrail, StateStores, add_member
+from specloom.storage.redis_store import RedisStore
 from specloom.storage.store import StateStore
-from tests.support.crossing import PURPOSES, SECRET, SPACE, live, sweep, without_the_question
-from tests.support.operated import KEY, Operated, operate
-from tests.support.research_server import ENVIRON, NOW, Server, shipped
+from tests.support.crossing import SECRET, sweep, without_the_question
 from tests.support.server_process import call
-
-TENANT, USER = "northwind", "adelheid"
-FIRST = f"{TENANT}/{USER}"
-OTHERS = {"another tenant": "southpaw/adelheid", "another user of the tenant": "northwind/gudrun", "nobody": ""}
-CALLER = "X-Test-Owner"
+from tests.support.shared_server import FIRST, OTHERS, TENANT, USER, SharedServer
 
 
-class SaidGate:
-    """Callers are who a header says, and nobody without it."""
-
-    is_ready = True
-
-    async def admit(self, headers: Any, query: bytes) -> Caller:
-        tenant, _, user = dict(headers).get(CALLER.lower().encode(), b"").decode().partition("/")
-        if not user:
-            return Caller(NOBODY.owner, identity=NOBODY)
-        return Caller(join_owner(tenant, user), identity=Identity(tenant, user))
-
-    def check(self, caller: Caller, message: dict[str, Any]) -> None:
-        """Everything is allowed."""
-
-
-class Shared:
-    """A server over HTTP with the shipped specs, its stores, and what callers hear of it."""
-
-    def __init__(self, folder: Path, isolation: str) -> None:
-        state = folder / "state"
-        state.mkdir()
-        self.settings = {
-            **ENVIRON,
-            "ADMIN_API_KEY": KEY,
-            "SPECLOOM_STATE_DIR": str(state),
-            "SPECLOOM_CACHE_DIR": str(folder / "cache"),
-        }
-        warned: list[str] = []
-        self.stores = StateStores(self.settings, [one.spec for one in shipped().collections.values()])
-        self.research = Server(
-            self.settings,
-            stores=self.stores,
-            cache=AnswerCache(disk=None, key=None, warn=warned.append, erasures=state / ERASURES),
-            audit=AuditTrail(self.settings, warned.append),
-            isolate=isolation == "tenant",
-            by_tenant=True,
-        )
-        self.running = operate(
-            self.research.executor, self.settings, state, [], warned, prompts=self.research.prompts, gate=SaidGate()
-        )
-        self.desk: Operated
-
-    @contextlib.asynccontextmanager
-    async def client(self, owner: str, heads: list[str] | None = None) -> AsyncIterator[Client]:
-        """The official client as a caller; the heads of answers are added to `heads`."""
-
-        async def note(response: Any) -> None:
-            if heads is not None:
-                heads.append(str(response.headers))
-
-        async with create_mcp_http_client(headers={CALLER: owner} if owner else {}) as web:
-            web.event_hooks["response"].append(note)
-            address = f"http://127.0.0.1:{self.desk.server.port}/mcp"
-            async with Client(streamable_http_client(address, http_client=web)) as client:
-                yield client
-
-    async def on_loop(self, work: Coroutine[Any, Any, Any]) -> Any:
-        """What is done on the loop that serves."""
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self.desk.server.loop))
-
-    async def export(self) -> Any:
-        """Everything that is kept of the first user."""
-        return await self.on_loop(self.stores.store().export(join_owner(TENANT, USER)))
-
-    async def fill(self, query: str) -> dict[str, str]:
-        """Keep something of everything as the first user; the identifiers of what is kept."""
-        for owner in (FIRST, *filter(None, OTHERS.values())):
-            await self.on_loop(self.research.agree(join_owner(*owner.split("/")), *PURPOSES))
-        first = join_owner(TENANT, USER)
-        members = self.stores.drawer("members", first, space=SPACE)
-        await self.on_loop(add_member(members, first, NOW))
-        async with self.client(FIRST) as client:
-            return await live(client, self.research.web, query=query)
-
-
-@pytest.fixture(params=["shared", "tenant"])
-def shared(request: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shared]:
+@pytest.fixture(params=["shared", "tenant", "tenant, state on Redis"])
+def shared(request: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SharedServer]:
     # Tools that keep files keep them here.
     for name in ("HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, str(tmp_path))
-    made = Shared(tmp_path, request.param)
+    isolation, _, elsewhere = request.param.partition(", ")
+    made = SharedServer(tmp_path, isolation, request.getfixturevalue("redis_server") if elsewhere else None)
     with made.running as made.desk:
         yield made
 
@@ -123,7 +38,7 @@ def find_words(heard: str, ids: dict[str, str], owner: str) -> list[str]:
 
 
 @pytest.mark.parametrize("other", OTHERS)
-async def test_who_asks_for_everything_hears_nothing_of_another(shared: Shared, other: str) -> None:
+async def test_who_asks_for_everything_hears_nothing_of_another(shared: SharedServer, other: str) -> None:
     # The same question is answered of what is kept, by intent: to everybody, or to those of the tenant.
     ids = await shared.fill("otters of the north")
     before = await shared.export()
@@ -142,14 +57,19 @@ async def test_who_asks_for_everything_hears_nothing_of_another(shared: Shared, 
     assert shared.desk.server.reported == []
 
 
+def open_as(store: Any, open_drawer: Any, owner: str, collection: str, _: str, **more: Any) -> Any:
+    """The view of an owner, whoever asks for theirs."""
+    return open_drawer(store, collection, owner, **more)
+
+
 async def test_the_sweep_sees_a_store_that_does_not_look_at_owners(
-    shared: Shared, monkeypatch: pytest.MonkeyPatch
+    shared: SharedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = await shared.fill("otters of the north")
-    first, open_drawer = join_owner(TENANT, USER), StateStore.drawer
-    monkeypatch.setattr(
-        StateStore, "drawer", lambda self, collection, owner, **more: open_drawer(self, collection, first, **more)
-    )
+    first = join_owner(TENANT, USER)
+    for store in (StateStore, RedisStore):
+        open_drawer: Any = store.drawer
+        monkeypatch.setattr(store, "drawer", functools.partialmethod(open_as, open_drawer, first))
 
     async with shared.client(OTHERS["another tenant"]) as client:
         heard = await sweep(client, ids)
@@ -158,7 +78,7 @@ async def test_the_sweep_sees_a_store_that_does_not_look_at_owners(
     assert {"get_research_session", "memory_recall", f"research://session/{ids['session']}"} <= crossed
 
 
-async def test_a_kept_answer_is_of_those_for_whom_it_is_kept(shared: Shared) -> None:
+async def test_a_kept_answer_is_of_those_for_whom_it_is_kept(shared: SharedServer) -> None:
     await shared.fill("otters of the north")
     asked = {}
 
@@ -172,7 +92,7 @@ async def test_a_kept_answer_is_of_those_for_whom_it_is_kept(shared: Shared) -> 
     assert asked["another tenant"] == asked["nobody"] == (everybody, everybody)
 
 
-async def test_no_route_tells_of_anybody_without_the_key_of_operators(shared: Shared) -> None:
+async def test_no_route_tells_of_anybody_without_the_key_of_operators(shared: SharedServer) -> None:
     ids = await shared.fill("otters of the north")
     paths = [*shared.desk.server.app.routes, "/.well-known/oauth-protected-resource", "/admin", "/nothing"]
     assert {"/admin/data", "/admin/audit", "/admin/analytics", "/dashboard/data", "/metrics"} <= set(paths)
@@ -193,7 +113,7 @@ async def test_no_route_tells_of_anybody_without_the_key_of_operators(shared: Sh
     } == {}
 
 
-async def test_an_operator_who_asks_for_one_tenant_is_told_of_that_one(shared: Shared) -> None:
+async def test_an_operator_who_asks_for_one_tenant_is_told_of_that_one(shared: SharedServer) -> None:
     ids = await shared.fill("otters of the north")
     other = OTHERS["another tenant"]
     async with shared.client(other) as client:
@@ -214,7 +134,7 @@ async def test_an_operator_who_asks_for_one_tenant_is_told_of_that_one(shared: S
     assert SECRET in whole
 
 
-async def test_an_erasure_of_one_tenant_leaves_another_as_it_was(shared: Shared) -> None:
+async def test_an_erasure_of_one_tenant_leaves_another_as_it_was(shared: SharedServer) -> None:
     await shared.fill("otters of the north")
     before = await shared.export()
 
@@ -227,7 +147,7 @@ async def test_an_erasure_of_one_tenant_leaves_another_as_it_was(shared: Shared)
 
 
 async def test_one_new_question_of_many_tenants_is_asked_once_or_for_each(
-    shared: Shared, monkeypatch: pytest.MonkeyPatch
+    shared: SharedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tenants, asked, all_wait = 32, [], asyncio.Event()
     send, run = shared.research.web.send, shared.desk.service.run

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
@@ -12,6 +15,7 @@ import pytest
 from specloom.core import BackplaneError, VariableError
 from specloom.core.faults import Fault
 from specloom.plugins.collections import CONSENTS, CollectionSpec
+from specloom.server import check_shared
 from specloom.storage import redis_store
 from specloom.storage.consent import decide
 from specloom.storage.keys import MasterKeys
@@ -475,6 +479,42 @@ async def test_a_user_of_redis_who_may_use_no_more_than_our_keys_is_enough(serve
 
     assert [hit.item.key for hit in found] == ["n"]
     assert (erased.deleted, erased.compacted) == ({"notes": 1}, False), "the file is for its operator to write anew"
+
+
+def test_a_server_over_http_that_cannot_remember_ends_with_a_sentence_at_its_start(
+    server: RedisServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    environ = {"SPECLOOM_STATE": "redis", "REDIS_URL": server.url, "SPECLOOM_CACHE_KEY": HEX}
+    check_shared(environ, state=True)
+    server.client.config_set("appendonly", "no")
+    check_shared(environ, state=True)
+    assert capsys.readouterr().err == "", "one that has answered is not asked again, by workers that replace others"
+
+    with RedisServer() as forgetful, pytest.raises(SystemExit) as ended:
+        check_shared({**environ, "REDIS_URL": forgetful.url}, state=True)
+
+    assert ended.value.code == 2
+    assert "writes nothing to its disk as it goes" in capsys.readouterr().err
+
+
+def test_a_server_on_standard_input_keeps_its_folder_and_imports_nothing_of_redis(tmp_path: Path) -> None:
+    program = (
+        "import asyncio, json, sys\n"
+        "from specloom.server.start import make_executor\n"
+        "executor = make_executor(json.loads(sys.argv[1]))\n"
+        "asyncio.run(executor.drawers.drawer('consents', 'acme:ann').put('memory', {}))\n"
+        "names = sorted(name for name in sys.modules if 'redis' in name)\n"
+        "print(json.dumps([names, executor.problems]))"
+    )
+    environ = {"SPECLOOM_STATE_DIR": str(tmp_path / "state"), "SPECLOOM_CACHE_DIR": str(tmp_path / "cache")}
+    environ |= {"SPECLOOM_STATE": "redis", "REDIS_URL": "redis://localhost:1"}
+    command = [sys.executable, "-c", program, json.dumps(environ)]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
+
+    names, problems = json.loads(done.stdout)
+    assert names == []
+    assert "SPECLOOM_STATE is for servers over HTTP; this one remembers in the folder of the state" in problems
+    assert (tmp_path / "state" / "state.db").exists()
 
 
 def test_the_script_is_one_that_every_server_of_ours_can_compile(redis_server: RedisServer) -> None:

@@ -72,7 +72,7 @@ def erase(options: Namespace) -> int:
             "`specloom data consent --grant` records another decision"
         )
     if not erased.compacted:
-        tell("specloom: another process reads the store, so its files are compacted by the server's next round")
+        tell("specloom: the files of the store could not be written anew by now; a server does it in its next round")
     if problem:
         tell(f"specloom: kept answers that machines share were not removed, so run this again: {problem}")
     if not forgotten:
