@@ -90,7 +90,7 @@ OUTPUTS: dict[str, tuple[str, set[str], set[str], set[str], set[str]]] = {
         {"images", "query", "resultCount", "trust"},
         {"hints", "requestedNumResults", "notApplied"},
         {"title", "link", "displayLink"},
-        {"thumbnailLink", "contextLink", "width", "height", "fileSize"},
+        {"thumbnailLink", "contextLink", "width", "height", "fileSize", "license", "attribution"},
     ),
     "news_search": (
         "articles",

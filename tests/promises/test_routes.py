@@ -27,6 +27,15 @@ NOTHING = {
     "tavily.com": {"results": []},
     "exa.ai": {"results": []},
     "searx.example.org": {"results": []},
+    "api.you.com": {"results": {"web": [], "news": []}},
+    "marginalia": {"results": []},
+    "wikipedia.org": {"query": {"search": []}},
+    "news.google.com": "<rss><channel><title>otters</title></channel></rss>",
+    "bing.com": "<rss><channel><title>otters</title></channel></rss>",
+    "gdeltproject.org": {},
+    "algolia.com": {"hits": []},
+    "openverse.org": {"results": []},
+    "commons.wikimedia.org": {"batchcomplete": True},
     "duckduckgo": '<html><body><div class="results"><div class="no-results">No results.</div></div></body></html>',
 }
 """Every engine of the web, none of which finds anything."""

@@ -107,13 +107,13 @@ def test_an_image_is_stale_when_a_key_came_or_went_and_holds_none(tmp_path: Path
     assert all(b"made-up" not in path.read_bytes() for path in (tmp_path / "cache").rglob("*") if path.is_file())
 
 
-def test_a_tool_that_is_never_asked_for_by_itself_is_absent_until_the_routing_names_one() -> None:
+def test_a_tool_whose_providers_all_want_a_key_is_absent_until_one_has_it() -> None:
     model = shipped_model()
-    news = Selection(["research"])
+    research = Selection(["research"])
 
-    assert "news_search" not in select(model, news, {})
-    assert "news_search" in select(model, news, {"SEARCH_ROUTING": '{"news": "hackernews"}'})
-    assert "news_search" in select(model, news, {"SERPER_API_KEY": "made-up"})
+    assert "answer" not in select(model, research, {})
+    assert "answer" in select(model, research, {"EXA_API_KEY": "made-up"})
+    assert "news_search" in select(model, research, {})
 
 
 def test_an_input_that_names_a_provider_lists_those_that_are_configured() -> None:
