@@ -27,6 +27,7 @@ from specloom.domains.trust.brand.findings import SLOTS
 from specloom.domains.trust.citations.match import Confidence, Verdict
 from specloom.domains.trust.claims.coverage import LABELS
 from specloom.domains.trust.claims.cues import CUE_KINDS
+from specloom.domains.trust.claims.distortions import DISTORTION_KINDS
 from specloom.domains.trust.records import AuditFlag
 from specloom.domains.trust.sources.classify import AUTHORITY_TIERS, DOMAIN_CATEGORIES, SOURCE_TYPES
 from specloom.domains.trust.sources.recommendations import STANCES
@@ -54,6 +55,7 @@ CLOSED: Mapping[tuple[str, str], set[str]] = {
     ("verify_citation", "/retractionStatus/source"): {"publisher", "retraction-watch", "europepmc"},
     ("verify_citation", "/claimSupport"): {*LABELS, "source_unavailable"},
     ("verify_citation", "/contrastCues/kind"): set(CUE_KINDS),
+    ("verify_citation", "/distortionCues/kind"): set(DISTORTION_KINDS),
     ("audit_bibliography", "/source"): {"entries", "session", *(f"bibliography:{name}" for name in FORMATS)},
     ("audit_bibliography", "/entries/flags"): set(get_args(AuditFlag)),
     ("audit_bibliography", "/entries/comparison/verdict"): set(get_args(Verdict)),

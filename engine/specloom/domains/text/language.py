@@ -19,6 +19,8 @@ _SAMPLE = 400
 _WORD = re.compile(r"[^\W\d_]+")
 _KANA = re.compile("[\u3041-\u30ff]")
 _HANGUL = re.compile("[\uac00-\ud7af]")
+# Letters that one of two languages has, which share most of their function words.
+_BY_LETTER = {"ru": re.compile("[ыэъё]"), "uk": re.compile("[іїєґ]")}
 _BY_SCRIPT = {"GREEK": "el", "ARABIC": "ar", "DEVANAGARI": "hi"}
 
 
@@ -63,7 +65,9 @@ def find_language(text: str) -> LanguageProfile:
     counts = {code: sum(word in language.stop for word in words) for code, language in languages.items()}
     best = max(counts.values(), default=0)
     leaders = [code for code, count in counts.items() if count == best]
-    if not best or len(leaders) > 1:
+    if script == "CYRILLIC" and len(leaders) > 1:
+        leaders = [code for code in leaders if code in _BY_LETTER and _BY_LETTER[code].search(text.lower())]
+    if not best or len(leaders) != 1:
         return UNKNOWN
     profile = languages[leaders[0]]
     # One word of two letters is an abbreviation as often as an article ("AI", "MI").

@@ -96,6 +96,8 @@ class ClaimCheck:
     contrast_signal: bool | None = None
     contrast_cues: Sequence[JsonObject] | None = None
     contrast_note: str | None = None
+    distortion_cues: Sequence[JsonObject] | None = None
+    quote_found: bool | None = None
 
 
 @record

@@ -13,15 +13,9 @@ from specloom.domains.trust.claims.coverage import (
     assess,
     without_references,
 )
-from specloom.domains.trust.claims.cues import (
-    Quantity,
-    find_denials,
-    find_number_conflict,
-    find_opposite,
-    find_quantities,
-    is_refuted,
-)
-from specloom.domains.trust.claims.weight import find_initials, load_concepts, to_claim_tokens
+from specloom.domains.trust.claims.denials import find_denials, is_refuted
+from specloom.domains.trust.claims.reversals import find_opposite
+from specloom.domains.trust.claims.weight import find_initials, find_quantities, load_concepts, to_claim_tokens
 
 TRIAL = (
     "Aspirin in older adults. The trial enrolled 19,114 persons. Higher mortality was seen among those who took "
@@ -295,17 +289,6 @@ def test_opposite_directions(claim, sentence, found):
 )
 def test_numbers_have_their_units(text, found):
     assert [(each.value, each.unit) for each in find_quantities(text)] == found
-
-
-def test_numbers_conflict_only_with_the_same_unit_and_no_choice():
-    assert find_number_conflict("It fell by 5 percent", "It fell by 9%") == (
-        Quantity("5", "percent"),
-        Quantity("9", "percent"),
-    )
-    assert find_number_conflict("It fell by 5 percent", "It took 9 days") is None
-    assert find_number_conflict("It fell by 5 percent", "It fell by 5% or 9%") is None
-    assert find_number_conflict("182 patients died there and 256 here", "256 patients died here and 182 there") is None
-    assert find_number_conflict("In 2020", "In 2021") is None
 
 
 def test_initials_that_a_text_explains_are_its_words():

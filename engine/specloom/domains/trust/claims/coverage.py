@@ -30,6 +30,8 @@ from specloom.plugins import HOOKS, Context, Row
 
 from ..records import ClaimCheck, Support
 from .cues import Cue, find_cues
+from .distortions import Quotation, find_distortions, find_quotations
+from .matter import ClaimPassage, find_passages, to_subject
 from .weight import ClaimTokens, SentenceMatch, find_initials, match_sentence, score, share, to_claim_tokens, union
 
 LABELS = ("addressed", "partially_addressed", "not_addressed")
@@ -64,8 +66,8 @@ class Coverage:
 
     `coverage` is the weighted share of the claim's terms in the best window, from 0 to 1. `label` is one of LABELS.
     `evidence` are up to five sentences in reading order, `signal` the best of them, "" when none shares a term. `cues`
-    are what may speak against the claim; where `cue_note` is not "", it says why none were looked for. `words` counts
-    the words of the text.
+    are what may speak against the claim, `distortions` what it may have changed; `cue_note` says why none were looked
+    for, "" where they were. `quotations` are those of the claim. `words` counts the words of the text.
     """
 
     coverage: float
@@ -74,6 +76,8 @@ class Coverage:
     evidence: tuple[str, ...]
     signal: str
     cues: tuple[Cue, ...]
+    distortions: tuple[Cue, ...]
+    quotations: tuple[Quotation, ...]
     cue_note: str
     words: int
 
@@ -108,7 +112,9 @@ def assess(claim: str, text: str) -> Coverage:
             firsts.setdefault(match.sentence, match)
     ranked = sorted(firsts.values(), key=lambda match: -score(match, query))
     evidence = [match for match in firsts.values() if match in ranked[:MOST_EVIDENCE]]
-    cues = find_cues(claim, evidence, query, language)
+    subject = to_subject(claim, query, language)
+    passages = find_passages(subject, evidence, spoken)
+    quotations = find_quotations(claim, text)
     unknown = "The language of the text could not be told"
     unlisted = f"There is no list of cues for {language.code!r}"
     return Coverage(
@@ -117,10 +123,21 @@ def assess(claim: str, text: str) -> Coverage:
         reason=reason,
         evidence=tuple(match.sentence for match in evidence),
         signal=ranked[0].sentence if ranked else "",
-        cues=cues,
+        cues=find_cues(subject, passages, spoken),
+        distortions=find_distortions(subject, passages, text, quotations, _find_following(passages, spoken)),
+        quotations=quotations,
         cue_note="" if language.has_cues else _NO_CUES.format(why=unknown if language is UNKNOWN else unlisted),
         words=words,
     )
+
+
+def _find_following(passages: Sequence[ClaimPassage], spoken: Sequence[SentenceMatch]) -> list[str]:
+    """The sentences behind the passage that has most of the claim."""
+    if not passages:
+        return []
+    best = max(passages, key=lambda passage: passage.matter).match
+    at = next(place for place, match in enumerate(spoken) if match is best)
+    return [match.sentence for match in spoken[at + 1 :]]
 
 
 def _best_window(spoken: Sequence[SentenceMatch], query: ClaimTokens) -> Sequence[SentenceMatch]:
@@ -359,7 +376,6 @@ def judge_claim(claim: str, reading: SourceReading) -> ClaimEvidence:
     if reading.page is None:
         return to_unread(claim, reading.error)
     coverage = assess(claim, to_plain(str(reading.page["content"])))
-    cues = [{name: value for name, value in asdict(cue).items() if value} for cue in coverage.cues[:_MOST_CUES]]
     check = ClaimCheck(
         claim=claim,
         claim_support=coverage.label,
@@ -368,12 +384,18 @@ def judge_claim(claim: str, reading: SourceReading) -> ClaimEvidence:
         claim_evidence=coverage.evidence,
         claim_source_url=str(reading.page.get("url") or reading.url),
         contrast_signal=coverage.contrast or None,
-        contrast_cues=cues or None,
+        contrast_cues=_to_json(coverage.cues) or None,
         contrast_note=coverage.cue_note or None,
+        distortion_cues=_to_json(coverage.distortions) or None,
+        quote_found=all(quotation.found for quotation in coverage.quotations) if coverage.quotations else None,
     )
     if coverage.words >= FEW_WORDS:
         return ClaimEvidence(check)
     return ClaimEvidence(check, coverage.words, _NOTE.format(words=coverage.words))
+
+
+def _to_json(cues: Sequence[Cue]) -> list[dict[str, Any]]:
+    return [{name: value for name, value in asdict(cue).items() if value} for cue in cues[:_MOST_CUES]]
 
 
 def to_unread(claim: str, error: str) -> ClaimEvidence:

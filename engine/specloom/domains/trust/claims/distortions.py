@@ -1,0 +1,268 @@
+"""What a claim may have changed of its source without denying it: quoted words, cause, certainty, scope, population.
+
+Each is a cue with both sides, and no verdict: whoever reads decides whether the difference matters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import Final
+
+from specloom.core import dataclass
+from specloom.domains.text import sentences
+from specloom.domains.text.fold import compact, fold
+from specloom.domains.text.tokens import tokens
+
+from .cues import Cue
+from .denials import find_denials
+from .lexicon import EXCLUSIVE, NEVER, Lexicon, find_part
+from .matter import ClaimPassage, Subject
+from .weight import occurs
+
+DISTORTION_KINDS = ("quotation", "causation", "certainty", "scope", "population")
+"""What a claim may have changed of its source."""
+
+_MARKS: Final = (
+    ("“", "”"),
+    ("„", "“"),
+    ("„", "”"),
+    ("«", "»"),
+    ("»", "«"),
+    ("「", "」"),
+    ("『", "』"),
+    ('"', '"'),
+    ("‹", "›"),
+)
+_LONGEST_QUOTATION: Final = 1000
+_FEWEST_LETTERS, _FEWEST_SIGNS = 12, 5
+"""Letters of a quotation that are looked for, and signs of one in a script without blanks: shorter ones are names."""
+_LEFT_OUT: Final = re.compile(r"\[[^\]]{0,200}\]|\(?(?:\.\s?\.\s?\.|…)\)?|［[^］]{0,200}］")
+_SCRIPT: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_HUMANS: Final = (
+    "children",
+    "adolescents",
+    "adults",
+    "elderly",
+    "pupils",
+    "students",
+    "women",
+    "men",
+    "patients",
+    "healthy",
+)
+# Sentences behind the best passage in which a doubt about it stands.
+_DOUBTED: Final = 2
+# A passage counts with these shares of the best one and of the claim, a word where its part of the passage has this.
+_NEAR_BEST, _MOSTLY, _PART = 0.7, 0.55, 0.34
+_MAY: Final = re.compile(r"(?<=[\w,] )May\b")
+# Sentences behind it in which may stand who was left out.
+_MOST_FOLLOWING: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Quotation:
+    """A passage that a claim has in quotation marks, and whether the text has it word for word."""
+
+    text: str
+    found: bool
+
+
+def find_quotations(claim: str, text: str) -> tuple[Quotation, ...]:
+    """The quotations of a claim, each with whether a text has it but for case, punctuation and marked omissions."""
+    quotations = list(dict.fromkeys(_cut_quotations(claim)))
+    if not quotations:
+        return ()
+    letters = compact(text)
+    return tuple(Quotation(each, _is_quoted(each, letters)) for each in quotations)
+
+
+def _cut_quotations(claim: str) -> Iterator[str]:
+    claim = claim[: 2 * _LONGEST_QUOTATION]
+    for opening, closing in _MARKS:
+        start = claim.find(opening)
+        while start >= 0:
+            end = claim.find(closing, start + 1)
+            if end < 0:
+                break
+            quotation = claim[start + 1 : end].strip()
+            letters = compact(quotation)
+            fewest = _FEWEST_SIGNS if _SCRIPT.search(quotation) else _FEWEST_LETTERS
+            if len(letters) >= fewest and (len(quotation.split()) > 2 or _SCRIPT.search(quotation)):
+                yield quotation
+            start = claim.find(opening, end + 1)
+
+
+def _is_quoted(quotation: str, letters: str) -> bool:
+    at = 0
+    for part in map(compact, _LEFT_OUT.split(quotation)):
+        found = letters.find(part, at)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return True
+
+
+def find_distortions(
+    subject: Subject,
+    passages: Sequence[ClaimPassage],
+    text: str,
+    quotations: Sequence[Quotation],
+    following: Sequence[str],
+) -> tuple[Cue, ...]:
+    """What a claim may have changed of the passages on its matter; `following` are the sentences behind those."""
+    cues = [_to_altered(each.text, passages) for each in quotations if not each.found]
+    lexicon = subject.lexicon
+    if lexicon is not None and passages and subject.language.has_cues:
+        best = max(passage.matter for passage in passages)
+        for passage in passages:
+            if passage.matter >= max(_NEAR_BEST * best, _MOSTLY * subject.whole):
+                cues.extend(_find_changes(subject, lexicon, passage))
+        cues.extend(_find_doubts(subject, lexicon, following))
+        cues.extend(_find_population(subject, lexicon, passages, text))
+        cues.extend(_find_excluded(subject, lexicon, passages, following))
+    firsts = {(cue.kind, cue.claimed): cue for cue in reversed(cues)}
+    return tuple(cue for cue in cues if firsts[cue.kind, cue.claimed] is cue)
+
+
+def _to_altered(quotation: str, passages: Sequence[ClaimPassage]) -> Cue:
+    """A quotation that the text does not have, beside the passage that is nearest to it."""
+    near = max(passages, key=lambda passage: _likeness(quotation, passage.sentence), default=None)
+    return Cue("quotation", near.sentence if near is not None else "", quotation, quotation, "")
+
+
+def _likeness(one: str, other: str) -> float:
+    return SequenceMatcher(None, fold(one)[:500], fold(other)[:500], autojunk=False).quick_ratio()
+
+
+# --- cause, certainty and scope: a word of the claim against one of the passage ---
+
+
+def _find_changes(subject: Subject, lexicon: Lexicon, passage: ClaimPassage) -> Iterator[Cue]:
+    claim, sentence = lexicon.lists.get("idioms", NEVER).sub(" ", subject.folded), passage.sentence
+    associated = lexicon.find("associative", passage.folded)
+    causal = lexicon.find("causal", claim)
+    weakened = lexicon.find("associative", claim) or lexicon.find("hedge", claim)
+    if causal and associated and not weakened and not _is_causal(passage.clause, lexicon):
+        yield Cue("causation", sentence, associated, causal, associated)
+    denied = bool(find_denials(subject.claim, subject.language))
+    hedge = _find_near("hedge", subject, lexicon, passage)
+    if hedge and not denied and not _is_hedged(claim, lexicon):
+        yield Cue("certainty", sentence, hedge, "", hedge)
+    universal = lexicon.find("universal", claim)
+    if universal in subject.language.negations or not denied:
+        partial = _find_near("partial", subject, lexicon, passage)
+        if (
+            universal
+            and partial
+            and not lexicon.find("universal", passage.clause)
+            and not lexicon.find("partial", claim)
+        ):
+            yield Cue("scope", sentence, partial, universal, partial)
+
+
+def _find_near(name: str, subject: Subject, lexicon: Lexicon, passage: ClaimPassage) -> str:
+    """The words of a list in the part of a passage that speaks of the claim; the month of May is no word of doubt."""
+    clause = fold(_MAY.sub(" ", passage.sentence)) if "may" in passage.clause.split() else passage.clause
+    words = lexicon.find(name, clause) if clause != passage.folded else lexicon.find(name, passage.clause)
+    if not words or words not in passage.clause:
+        return ""
+    part = find_part(lexicon, passage.clause, words)
+    return words if subject.weigh_clause(part) >= _PART * passage.matter else ""
+
+
+def _is_causal(clause: str, lexicon: Lexicon) -> bool:
+    """Whether a clause itself says that one thing brings the other about."""
+    return bool(lexicon.find("causal", lexicon.lists["associative"].sub(" ", clause)))
+
+
+def _is_hedged(claim: str, lexicon: Lexicon) -> bool:
+    return bool(lexicon.find("hedge", claim) or lexicon.find("caution", claim) or lexicon.find("lacking", claim))
+
+
+def _find_doubts(subject: Subject, lexicon: Lexicon, following: Sequence[str]) -> Iterator[Cue]:
+    """A sentence of doubt behind the passages, where the claim has a cause and no doubt."""
+    causal = lexicon.find("causal", subject.folded)
+    if not causal or _is_hedged(subject.folded, lexicon) or lexicon.find("associative", subject.folded):
+        return
+    if find_denials(subject.claim, subject.language):
+        return
+    for sentence in following[:_DOUBTED]:
+        folded = fold(sentence)
+        if (doubt := lexicon.find("caution", folded)) and (
+            lexicon.find("associative", folded) or lexicon.find("causal", folded)
+        ):
+            yield Cue("causation", sentence, doubt, causal, doubt)
+
+
+# --- population ---
+
+
+def _find_population(subject: Subject, lexicon: Lexicon, passages: Sequence[ClaimPassage], text: str) -> Iterator[Cue]:
+    """A group of the claim that the text does not speak of, where it speaks of one that excludes it."""
+    groups = lexicon.find_groups(subject.folded)
+    stated = _find_stated(subject, lexicon, text) if groups or _may_be_animal(lexicon, passages) else {}
+    for group, words in groups.items():
+        kin = _HUMANS if group == "human" else (group,)
+        if any(each in stated for each in kin):
+            continue
+        for other in _find_excluding(group):
+            if other in stated and other not in groups and not _is_wider(group, stated):
+                yield _to_cue(passages, lexicon, other, words, stated[other])
+                return
+    animal = next((found for passage in passages if (found := lexicon.find_groups(passage.folded).get("animal"))), "")
+    if animal and not groups and "human" not in stated and stated.keys().isdisjoint(_HUMANS):
+        yield _to_cue(passages, lexicon, "animal", "", animal)
+
+
+def _may_be_animal(lexicon: Lexicon, passages: Sequence[ClaimPassage]) -> bool:
+    return any("animal" in lexicon.find_groups(passage.folded) for passage in passages)
+
+
+def _find_stated(subject: Subject, lexicon: Lexicon, text: str) -> dict[str, str]:
+    """The groups that a text speaks of, but for those left out of it, and for people of whom something is denied."""
+    stated: dict[str, str] = {}
+    for sentence in sentences(text):
+        folded = fold(sentence)
+        groups = lexicon.find_groups(folded)
+        if not groups or lexicon.find("excluded", folded):
+            continue
+        if "human" in groups and find_denials(sentence, subject.language):
+            groups.pop("human")
+        stated = {**groups, **stated}
+    return stated
+
+
+def _find_excluding(group: str) -> list[str]:
+    pairs = [(one, other) for pair in EXCLUSIVE for one, other in (pair, pair[::-1])]
+    own = [other for one, other in pairs if one == group]
+    return [*own, "animal"] if group in _HUMANS and "animal" not in own else own
+
+
+def _is_wider(group: str, stated: dict[str, str]) -> bool:
+    """Whether a text speaks of a group that has the claimed one in it."""
+    return group in ("elderly", "women", "men", "students") and "adults" in stated and group != "children"
+
+
+def _to_cue(passages: Sequence[ClaimPassage], lexicon: Lexicon, group: str, claimed: str, found: str) -> Cue:
+    naming = next((each for each in passages if group in lexicon.find_groups(each.folded)), passages[0])
+    return Cue("population", naming.sentence, found, claimed, found)
+
+
+def _find_excluded(
+    subject: Subject, lexicon: Lexicon, passages: Sequence[ClaimPassage], following: Sequence[str]
+) -> Iterator[Cue]:
+    """Whom a claim is about, where the text speaks of them only to say that they were not part of it."""
+    if find_denials(subject.claim, subject.language):
+        return
+    stated = frozenset(token for passage in passages for token in passage.match.hits)
+    for sentence in following[:_MOST_FOLLOWING]:
+        folded = fold(sentence)
+        if not (words := lexicon.find("excluded", folded)):
+            continue
+        own = tokens(folded)
+        for token in subject.query.specific:
+            if token not in stated and occurs(token, own):
+                yield Cue("population", sentence, words, token, words)
+                return

@@ -1,0 +1,119 @@
+"""The passages that are on the matter of a claim: which sentences count for or against it, and which clause of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from specloom.core import dataclass
+from specloom.domains.text import LanguageProfile, is_number
+from specloom.domains.text.fold import compact, fold
+from specloom.domains.text.tokens import tokens
+
+from .denials import find_denials, to_clauses
+from .lexicon import Lexicon, to_lexicon
+from .weight import ClaimTokens, SentenceMatch, occurs, unify
+
+# A sentence is on the matter when it has as much of it as the best one, but for this share, and this share of the
+# claim in all.
+CLOSE = 0.75
+_ON_THE_MATTER = 0.45
+# A sentence that leaves out what the ones before it spoke of has the rest of the claim, and has this share by itself.
+_CARRIED, _OWN, _TOGETHER = 0.6, 0.4, 0.5
+_BEFORE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A claim as it is held against a text: its words, what they weigh, and the words of its language."""
+
+    claim: str
+    folded: str
+    query: ClaimTokens
+    language: LanguageProfile
+    lexicon: Lexicon | None
+
+    @property
+    def whole(self) -> float:
+        """What the claim has of matter, numbers left out."""
+        return sum(self.query.matter.values())
+
+    def weigh(self, hits: frozenset[str]) -> float:
+        """What some terms are of the claim's matter."""
+        return sum(weight for token, weight in self.query.matter.items() if token in hits)
+
+    def weigh_clause(self, clause: str) -> float:
+        """What a clause has of the claim's matter."""
+        words = frozenset(unify(tokens(clause), {}, self.language))
+        return sum(weight for token, weight in self.query.matter.items() if occurs(token, words))
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimPassage:
+    """A sentence on the matter of a claim, as it is written and folded, and what it has of the claim.
+
+    `clause` has most of it, or is the whole sentence where that is not `certain`; `numbered` is the clause that has the
+    claim's numbers. `denied` is whether anything is denied in the sentence, `carried` whether the sentences before have
+    what it leaves out.
+    """
+
+    sentence: str
+    folded: str
+    match: SentenceMatch
+    matter: float
+    clause: str
+    certain: bool
+    numbered: str
+    clauses: tuple[str, ...]
+    denied: bool
+    carried: bool
+
+
+def to_subject(claim: str, query: ClaimTokens, language: LanguageProfile) -> Subject:
+    """A claim as it is held against a text in a language."""
+    return Subject(claim, fold(claim), query, language, to_lexicon(language))
+
+
+def find_passages(
+    subject: Subject, evidence: Sequence[SentenceMatch], spoken: Sequence[SentenceMatch]
+) -> list[ClaimPassage]:
+    """The sentences of the evidence, and those right behind them, that are on the matter of a claim."""
+    if not evidence:
+        return []
+    chosen = {id(match) for match in evidence}
+    at = [place for place, match in enumerate(spoken) if id(match) in chosen]
+    best = max(subject.weigh(match.hits) for match in evidence)
+    passages = []
+    for place in sorted({*at, *(after for each in at for after in (each + 1, each + 2))}):
+        if place >= len(spoken) or not spoken[place].hits:
+            continue
+        match = spoken[place]
+        own = subject.weigh(match.hits)
+        before = frozenset().union(*(each.hits for each in spoken[max(0, place - _BEFORE) : place]))
+        together = own + _CARRIED * subject.weigh(before - match.hits)
+        straight = id(match) in chosen and own >= max(best * CLOSE, subject.whole * _ON_THE_MATTER)
+        carried = (
+            len(match.hits) > 1
+            and own >= _OWN * subject.whole
+            and together >= max(best * CLOSE, subject.whole * _TOGETHER)
+        )
+        if straight or carried:
+            passages.append(_to_passage(subject, match, own, carried=not straight))
+    # Where the claim stands in the text as it is, no other sentence can say that it does not.
+    words = compact(subject.claim)
+    return [passage for passage in passages if words in compact(passage.sentence)] or passages
+
+
+def _to_passage(subject: Subject, match: SentenceMatch, own: float, *, carried: bool) -> ClaimPassage:
+    folded = fold(match.sentence)
+    clauses = to_clauses(folded, subject.language) or [folded]
+    clause = max(clauses, key=subject.weigh_clause)
+    certain = subject.weigh_clause(clause) >= CLOSE * own
+    numbered = max(clauses, key=lambda each: (_count(each, subject), subject.weigh_clause(each)))
+    denied = bool(find_denials(match.sentence, subject.language))
+    clause = clause if certain else folded
+    return ClaimPassage(match.sentence, folded, match, own, clause, certain, numbered, tuple(clauses), denied, carried)
+
+
+def _count(clause: str, subject: Subject) -> int:
+    """How many of the claim's numbers a clause has."""
+    return sum(is_number(token) and token in subject.query.weights for token in tokens(clause))

@@ -1,0 +1,67 @@
+"""Claims of the set that is split in halves: what its halves are, and floors that only rise."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+BENCH = Path(__file__).parents[2] / "bench" / "trust_claims.py"
+spec = importlib.util.spec_from_file_location("bench_trust_claims", BENCH)
+bench = importlib.util.module_from_spec(spec)
+sys.modules["bench_trust_claims"] = bench
+spec.loader.exec_module(bench)
+
+CASES = [case for name in bench.SETS for case in bench.to_cases(name)]
+# Measured in November 2026: right and wrong by half and kind. Floors of `right` only rise, those of `wrong` only fall.
+FLOORS = {
+    ("development", "contradicted"): (81, 0),
+    ("development", "mischaracterised"): (35, 0),
+    ("development", "not_addressed"): (29, 0),
+}
+
+
+def test_the_halves_are_of_one_size_and_share_no_page():
+    halves = Counter(case.half for case in CASES)
+    pages = {half: {case.page for case in CASES if case.half == half} for half in bench.HALVES}
+
+    assert len(CASES) >= 450
+    assert min(halves.values()) / max(halves.values()) > 0.8
+    assert pages["development"].isdisjoint(pages["judging"])
+    assert {case.language for case in CASES} == set(bench.LANGUAGES)
+
+
+def test_a_page_is_of_a_half_by_its_id_alone():
+    assert [bench.to_half(page) for page in ("vin-fr", "mmr-wales-en", "wolf-de")] == [
+        "development",
+        "development",
+        "judging",
+    ]
+
+
+def test_every_case_says_what_it_is_and_whether_a_rule_was_changed_for_it():
+    assert {case.kind for case in CASES} == {"supported", *bench.KINDS}
+    assert all(bool(case.by) == (case.kind in ("contradicted", "mischaracterised")) for case in CASES)
+    assert all(isinstance(case.mended, bool) for case in CASES)
+    assert all(case.mended for case in CASES if case.half == "development")
+
+
+@pytest.mark.parametrize(("half", "kind"), FLOORS)
+def test_no_figure_of_a_half_falls_below_its_floor(half, kind):
+    outcomes = [outcome for _, outcome in bench.run([case for case in CASES if case.half == half])]
+    [score] = bench.to_scores(outcome for outcome in outcomes if outcome.measure == kind)
+    wrong = [f"{each.case} {each.detail}" for each in outcomes if each.measure == kind and each.found > each.expected]
+
+    assert score.right >= FLOORS[half, kind][0]
+    assert len(wrong) <= FLOORS[half, kind][1], wrong
+
+
+def test_a_case_that_a_rule_was_changed_for_counts_among_the_mended(monkeypatch):
+    page = {"id": "wolf-de", "language": "de", "text": "x", "cases": [{"claim": "y", "kind": "supported"}]}
+    marked = {**page, "cases": [{"claim": "y", "kind": "supported", "mended": True}]}
+    monkeypatch.setattr(bench, "load", lambda name: {"mended": ["development"], "pages": [page, marked]})
+
+    assert [case.mended for case in bench.to_cases("any.yaml")] == [False, True]
