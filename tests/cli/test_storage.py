@@ -59,6 +59,33 @@ def test_everything_of_a_user_is_exported_and_nothing_of_another(folder, capsys)
     ]
 
 
+def test_a_list_is_put_where_its_variable_says_and_what_is_none_is_refused(tmp_path, capsys, monkeypatch):
+    head = "OriginalPaperDOI,RetractionNature,RetractionDate,RetractionDOI,Reason"
+    source, kept = tmp_path / "got.csv", tmp_path / "lists" / "retractions.csv"
+    source.write_text(f"{head}\n10.1234/a,Retraction,7/12/2023 0:00,,\nunavailable,Retraction,,,\n", encoding="utf-8")
+    monkeypatch.delenv("RETRACTION_LIST", raising=False)
+
+    code, _, err = run(capsys, "data", "refresh", "--from", str(source))
+    assert code != 0
+    assert "set RETRACTION_LIST to a file" in err
+
+    monkeypatch.setenv("RETRACTION_LIST", str(kept))
+    code, out, _ = run(capsys, "data", "refresh", "retractions", "--from", str(source))
+    assert code == 0
+    assert out.strip() == f"{kept}: 1 works with notices; 1 lines name no DOI or no known notice"
+    assert kept.read_bytes() == source.read_bytes()
+
+    source.write_text("DOI\n10.1234/b\n", encoding="utf-8")
+    code, _, err = run(capsys, "data", "refresh", "--from", str(source))
+    assert code != 0
+    assert "has no column" in err
+    assert "10.1234/a" in kept.read_text(encoding="utf-8"), "the old one stays"
+
+    code, _, err = run(capsys, "data", "refresh", "nothing")
+    assert code != 0
+    assert "there is no list 'nothing'; there are retractions" in err
+
+
 def test_an_erasure_revokes_the_api_keys_of_who_is_erased(folder, capsys):
     main(["keys", "add", "acme", "--user", "ann"])
     main(["keys", "add", "acme", "--user", "bob"])

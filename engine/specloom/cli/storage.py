@@ -1,4 +1,4 @@
-"""The commands over what is remembered: data (export, erase, consent, members) and audit."""
+"""The commands over what is remembered: data (export, erase, consent, members, refresh) and audit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from specloom.core import to_json
+from specloom.core import Fault, to_json
 
 from .common import CommandError, answer, create, record_event, say, tell
 from .exits import PROBLEMS
@@ -104,6 +104,50 @@ def _forget_shared() -> str:
     except (BackplaneError, VariableError) as error:
         return str(error)
     return ""
+
+
+def refresh(options: Namespace) -> int:
+    """Get the public lists anew that are kept as files, each where its variable says."""
+    from specloom.plugins import LISTS, load_hooks
+
+    load_hooks()
+    if options.name and options.name not in LISTS:
+        raise CommandError(f"there is no list {options.name!r}; there are {', '.join(sorted(LISTS))}")
+    named = [options.name] if options.name else sorted(LISTS)
+    kept = {name: path for name in named if (path := os.environ.get(LISTS[name].variable, "").strip())}
+    if not kept:
+        variables = " or ".join(LISTS[name].variable for name in named)
+        raise CommandError(f"say where the list is to be kept: set {variables} to a file")
+    if options.source and len(kept) > 1:
+        raise CommandError(f"say which list the file is: {', '.join(kept)}")
+    for name, path in kept.items():
+        entry = LISTS[name]
+        try:
+            body = options.source.read_bytes() if options.source else _fetch(entry.address(), entry.most_bytes)
+            say(f"{path}: {entry.function(Path(path).expanduser(), body)}")
+        except OSError as error:
+            raise CommandError(f"{error.filename or path} cannot be read or written: {error.strerror}") from error
+        except Fault as fault:
+            raise CommandError(fault.message) from fault
+    return 0
+
+
+def _fetch(address: str, most_bytes: int) -> bytes:
+    """What stands under an address; raises the fault of what cannot be had."""
+    import asyncio
+
+    from specloom.core import Policy, Request
+    from specloom.net import Transport
+
+    async def get() -> bytes:
+        policy = Policy(timeout=900.0, max_bytes=most_bytes, any_host=True, idle=60.0)
+        async with Transport() as transport:
+            response = await transport.send(Request("GET", address, policy=policy))
+        if response.status != 200:
+            raise Fault("upstream_unavailable", f"{address} answers with status {response.status}")
+        return response.body
+
+    return asyncio.run(get())
 
 
 def consent(options: Namespace) -> int:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .reading import OpenedText, WholeText
     from .records import JsonObject, from_json, inline, key, keys_of, schema_of, to_json
     from .registry import (
-        CLOSERS, ENVELOPES, GROUP, HOOKS, OBSERVERS, PLACES, PROCEDURES, WINDOWS, Envelope, Hook, ObservedCall,
+        CLOSERS, ENVELOPES, GROUP, HOOKS, LISTS, OBSERVERS, PLACES, PROCEDURES, WINDOWS, Envelope, Hook, ObservedCall,
         Observer, Procedure, ProcedureFunction, Row, StoragePlace, Window, expect, find_reader, load_hooks, open_text,
         procedure, registered,
     )
@@ -36,7 +36,7 @@ __getattr__ = exports(
         "reading": "OpenedText WholeText",
         "records": "JsonObject from_json inline key keys_of schema_of to_json",
         "registry": (
-            "CLOSERS ENVELOPES GROUP HOOKS OBSERVERS PLACES PROCEDURES WINDOWS Envelope Hook ObservedCall "
+            "CLOSERS ENVELOPES GROUP HOOKS LISTS OBSERVERS PLACES PROCEDURES WINDOWS Envelope Hook ObservedCall "
             "Observer Procedure ProcedureFunction Row StoragePlace Window expect find_reader load_hooks open_text "
             "procedure registered"
         ),

@@ -27,6 +27,7 @@ ObserverFunction = Callable[["Collections", "ObservedCall"], Awaitable[None]]
 EnvelopeFunction = Callable[["Fault", Mapping[str, Any]], Row]
 WindowFunction = Callable[[str, str, int], "OpenedText"]
 PlaceFunction = Callable[[Mapping[str, str]], "Path"]
+ListFunction = Callable[["Path", bytes], str]
 CloserFunction = Callable[[], Awaitable[None]]
 
 GROUP = "specloom.hooks"
@@ -200,6 +201,19 @@ class StoragePlace(Entry):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeptList(Entry):
+    """A public list that is kept as a file and got anew by a command: where it is, and what names the file.
+
+    The function puts what was got in its place and says in a sentence what it has; it refuses what is no such list.
+    """
+
+    variable: str
+    address: Callable[[], str]
+    most_bytes: int
+    function: ListFunction = _LATER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Closer(Entry):
     """Ends what procedures have started, browsers for one, when an executor is closed."""
 
@@ -212,6 +226,7 @@ OBSERVERS = Registry(Observer, lambda one: one.function)
 ENVELOPES = Registry(Envelope, lambda one: one.function)
 WINDOWS = Registry(Window, lambda one: one.function)
 PLACES = Registry(StoragePlace, lambda one: one.function)
+LISTS = Registry(KeptList, lambda one: one.function)
 CLOSERS = Registry(Closer, lambda one: one.function)
 _BY_NAME: Mapping[str, Registry[Any, Any, Any]] = MappingProxyType(
     {"hooks": HOOKS, "procedures": PROCEDURES, "observers": OBSERVERS, "envelopes": ENVELOPES, "windows": WINDOWS}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from specloom.plugins import Context, JsonObject, from_json, procedure
+from specloom.plugins import LISTS, Context, JsonObject, from_json, procedure
 
 from .records import (
     Bibliography,
@@ -30,6 +31,21 @@ _SETTINGS = {
         "data refresh` gets it anew. When not set: Europe PMC alone is asked beside the registries."
     }
 }
+
+
+def _find_list() -> str:
+    from .citations.retraction_list import ADDRESS
+
+    return ADDRESS
+
+
+@LISTS.register("retractions", variable="RETRACTION_LIST", address=_find_list, most_bytes=256 * 1024 * 1024)
+def keep_retractions(path: Path, body: bytes) -> str:
+    """Puts a list of retractions in its place: the columns of the Retraction Watch data as Crossref publishes it."""
+    from .citations.retraction_list import write_list
+
+    read = write_list(path, body)
+    return f"{len(read.notices):,} works with notices; {read.left_out:,} lines name no DOI or no known notice"
 
 
 @procedure("check_citation", asks=_REGISTRIES, runs=("read_page",), settings=_SETTINGS)

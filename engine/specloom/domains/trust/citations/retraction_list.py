@@ -23,8 +23,6 @@ _REPLACED = load_table(__file__, "notices.yaml")["replaced"]
 SETTING = "RETRACTION_LIST"
 NAME: str = _LIST["name"]
 ADDRESS: str = _LIST["url"]
-MOST_BYTES = 256 * 1024 * 1024
-"""The list has some 60 MB in 2026."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,7 @@ class _Item:
     record: Recommendation
     biography: str = ""
     link: LinkCheck = NO_LINK
+    is_answered: bool = False
 
     @property
     def url(self) -> str:
@@ -103,10 +104,12 @@ async def audit_recommendations(
 
     await asyncio.gather(*[look(item) for item in items])
     agreed = sum(one.agree_count or 0 for item in items for one in item.record.corroboration_searches or ())
+    # That nobody agrees can only be said where somebody was asked and answered.
+    is_alone = any(item.is_answered for item in items) and not agreed
     return Recommendations(
         item_count=len(items),
         recommendations=[item.record for item in items],
-        aggregate_flags=(() if agreed else ("no_independent_corroboration",)) if claim.strip() else None,
+        aggregate_flags=(("no_independent_corroboration",) if is_alone else ()) if claim.strip() else None,
     )
 
 
@@ -213,6 +216,7 @@ async def _look_elsewhere(
             return await _search(context, item, claim, lens, most)
 
     answers = await asyncio.gather(*[search(lens) for lens in searched])
+    item.is_answered = any(not isinstance(one, Fault) for one in answers)
     item.tell(corroboration_searches=[one for one in answers if isinstance(one, Corroboration)] or None)
     failed = [(lens["name"], one.kind) for lens, one in zip(searched, answers, strict=True) if isinstance(one, Fault)]
     if failed:
