@@ -369,6 +369,20 @@ async def test_an_export_has_everything_an_owner_wrote(store):
     assert json.dumps(exported)
 
 
+async def test_an_export_of_much_is_whole_and_in_the_order_in_which_it_was_written(stores):
+    store = stores(specs=[CollectionSpec("large", max_value=2_000_000), CollectionSpec("small", max_items=500)])
+    large, small = store.drawer("large", ANN), store.drawer("small", ANN)
+    for at in range(230):
+        await small.put(str(at), at)
+        if at % 20 == 0:
+            await large.put(str(at), "x" * 1_500_000)
+
+    exported = await store.export(ANN)
+
+    assert [one["key"] for one in exported["small"]] == [str(at) for at in range(230)]
+    assert [one["key"] for one in exported["large"]] == [str(at) for at in range(0, 230, 20)]
+
+
 async def test_a_tenant_is_erased_with_all_of_its_users(store):
     for owner in (ANN, BOB, join_owner("other", "ann")):
         await store.drawer("notes", owner).put("n", {})

@@ -250,15 +250,22 @@ end
 
 function commands.collections() return {call('SMEMBERS', base .. 'collections')} end
 
--- Items behind a number, of an author (`by`) or a collection (`of`): the last number, and what there is with its events.
-function commands.page(kind, whose, after, limit)
+-- Items behind a number, of an author (`by`) or a collection (`of`), with their events and words, until they are many
+-- or large: the last number, empty at the end, and the items.
+function commands.page(kind, whose, after, limit, most)
   local tags = call('ZRANGEBYSCORE', key(kind, whose), '(' .. after, '+inf', 'LIMIT', 0, limit)
-  local rows = {}
+  local rows, size, looked = {}, 0, 0
   for _, tag in ipairs(tags) do
+    if size >= tonumber(most) then break end
     local row = read(tag)
-    if row then table.insert(rows, {row, call('LRANGE', key('events', tag), 0, -1), call('HGET', key('item', tag), 'words')}) end
+    if row then
+      size = size + row[SIZE]
+      table.insert(rows, {row, call('LRANGE', key('events', tag), 0, -1), call('HGET', key('item', tag), 'words')})
+    end
+    looked = looked + 1
   end
-  return {#tags == tonumber(limit) and call('ZSCORE', key(kind, whose), tags[#tags]) or '', rows}
+  local is_end = looked == #tags and looked < tonumber(limit)
+  return {is_end and '' or call('ZSCORE', key(kind, whose), tags[looked]), rows}
 end
 
 -- Put what was sealed anew in place of what was read, if that is still there.

@@ -47,8 +47,8 @@ SCRIPT = Script(Path(__file__).with_name("collections.lua").read_text(encoding="
 MOST_TRIES = 100
 """Times that a write looks again because others were faster; of those who try at once, one has always succeeded."""
 LONGEST_PAUSE = 0.02
-PAGE = 20
-"""Items that are read in one step where all are."""
+PAGE, PAGE_BYTES = 100, 4_000_000
+"""Items that are read in one step where all are, and bytes after which no more are."""
 BATCH = 500
 """Items that one step removes, or whose words it reads, so that nobody waits long for it."""
 
@@ -367,7 +367,7 @@ class RedisRows:
         """Call `each` with every living item of an author (`by`) or a collection (`of`), its events and its words."""
         after: bytes = b"0"
         while after:
-            after, found = await self.run("page", kind, whose, after, PAGE)
+            after, found = await self.run("page", kind, whose, after, PAGE, PAGE_BYTES)
             for fields, events, words in found:
                 row = to_row(fields)
                 if row is not None:
