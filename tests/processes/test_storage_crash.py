@@ -16,7 +16,8 @@ from specloom.core.faults import Fault
 from specloom.plugins.collections import CollectionSpec
 from specloom.storage.keys import MasterKeys
 from specloom.storage.store import StateStore
-from tests.support.crash_writer import KEY, SPEC
+from tests.support.crash_writer import KEY, SPEC, open_place
+from tests.support.redis_server import RedisServer
 
 ROUNDS, FEW_ROUNDS = 200, 20
 STEPS = 20
@@ -101,6 +102,57 @@ def test_every_acknowledged_step_survives_kills_while_four_clients_write(tmp_pat
 
     assert written == sorted(written)
     assert written[-1] > rounds
+
+
+@pytest.mark.slow
+def test_every_acknowledged_step_survives_kills_of_clients_and_of_the_redis_that_they_share(tmp_path, tries):
+    """Each round ends one client with SIGKILL at a random moment, and every second one Redis as well."""
+    chance = random.Random(20_261_124)
+    outs = {name: (tmp_path / name).open("ab") for name in CLIENTS}
+    with RedisServer("--appendonly", "yes", "--appendfsync", "always") as server:
+        children = {name: start(server.url, name, outs[name]) for name in CLIENTS}
+        try:
+            for round_ in range(tries(60, 6)):
+                for child in children.values():
+                    ask(child)
+                victim = chance.choice(CLIENTS)
+                wait_for_more(tmp_path / victim, children[victim], chance)
+                if round_ % 2:
+                    server.kill()
+                children[victim].kill()
+                children[victim].communicate()
+                if round_ % 2:
+                    server.start()
+                children[victim] = start(server.url, victim, outs[victim])
+        finally:
+            for child in children.values():
+                child.kill()
+                child.communicate()
+            for out in outs.values():
+                out.close()
+        acknowledged = {}
+        for line in (line for name in CLIENTS for line in whole_lines(tmp_path / name)):
+            key, seq, by, at = line.split()
+            assert (key, int(seq)) not in acknowledged, "no number was given twice"
+            acknowledged[key, int(seq)] = (by, int(at))
+        kept = asyncio.run(read_shared(server))
+
+    assert {place: kept.get(place) for place in acknowledged} == acknowledged
+    assert len({by for (key, _), (by, _) in acknowledged.items() if key == "shared"}) == len(CLIENTS)
+
+
+async def read_shared(server):
+    """Every step by its session and number; the sessions count them, and there are no gaps."""
+    store = open_place(server.url)
+    drawer = store.drawer("trails", "acme:crash")
+    kept = {}
+    for key in ("shared", *CLIENTS):
+        item, events = await drawer.get(key), await drawer.events(key)
+        assert [one.seq for one in events] == list(range(1, len(events) + 1))
+        assert item.last == item.value["steps"] == len(events)
+        kept |= {(key, one.seq): (one.value["by"], one.value["at"]) for one in events}
+    await store.aclose()
+    return kept
 
 
 def whole_lines(path):
