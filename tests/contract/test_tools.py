@@ -19,7 +19,7 @@ PUBLISHED: dict[str, set[str]] = {
     "answer": set(),
     "brand_research": set(),
     "citation_graph": set(),
-    "clinical_search": {"phase"},
+    "clinical_search": {"phase", "outcome", "country", "min_enrollment", "completed_from", "has_results"},
     "econ_search": set(),
     "filing_search": set(),
     "format_bibliography": set(),
