@@ -20,7 +20,7 @@ from tests.support.shipped import shipped_model
 
 ROOT = Path(__file__).parents[2]
 CONTRACT = Path(os.environ.get("SPECLOOM_CONTRACT", ROOT.parent / "shared" / "spec" / "tools-contract.json"))
-ADDED = {"web_search": {"sites"}}
+ADDED = {"web_search": {"sites", "depth"}}
 """Inputs of a newer edition than the table of the contract."""
 
 CURSOR = "cursor"
@@ -44,6 +44,7 @@ INPUTS: dict[str, dict[str, dict[str, Any]]] = {
         "country": {"type": "string"},
         "lens": {"type": "string"},
         "provider": {"type": "string"},
+        "depth": {"type": "string", "default": "quick", "enum": ["quick", "wide"]},
         "sessionId": {"type": "string"},
         "claim": {"type": "string", "maxLength": 2000},
     },
@@ -83,7 +84,7 @@ OUTPUTS: dict[str, tuple[str, set[str], set[str], set[str], set[str]]] = {
         {"urls", "query", "resultCount", "results", "trust"},
         {"hints", "requestedNumResults", "notApplied", "removed"},
         {"title", "url", "snippet", "displayLink"},
-        {"sourceReputation", "claimSignal", "publishedAt", "engagement", "extraSnippets"},
+        {"sourceReputation", "claimSignal", "publishedAt", "engagement", "extraSnippets", "foundBy"},
     ),
     "image_search": (
         "images",

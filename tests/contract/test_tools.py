@@ -15,7 +15,7 @@ from tests.support.shipped import shipped_model, shipped_tool
 CONTRACT: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("tools.yaml").read_text("utf-8"))
 # Tools of the published contract, with their inputs of a newer edition.
 PUBLISHED: dict[str, set[str]] = {
-    "academic_search": {"full_text"},
+    "academic_search": {"full_text", "depth"},
     "answer": set(),
     "brand_research": set(),
     "citation_graph": set(),

@@ -194,26 +194,40 @@ async def test_after_a_fall_back_the_next_page_comes_from_whoever_stood_in() -> 
     upstreams = Upstreams()
     upstreams.failing = lambda request: request.provider == "openalex"
     engine = make(upstreams)
-    first = await engine.call("academic_search", {"query": "otters"})
+    first = await engine.call("academic_search", {"query": "otters", "depth": "quick"})
     upstreams.failing = lambda _: False
     upstreams.sent.clear()
 
-    second = await engine.call("academic_search", {"query": "otters", "cursor": first.answer["nextCursor"]})
+    second = await engine.call(
+        "academic_search", {"query": "otters", "depth": "quick", "cursor": first.answer["nextCursor"]}
+    )
 
     assert first.answer["source"] == second.answer["source"] == "crossref"
     assert [row["title"] for row in second.answer["papers"]] == [f"Work {one}" for one in range(5, 10)]
     assert {request.provider for request in upstreams.sent if request.operation == "scholarly"} == {"crossref"}
 
 
+async def test_a_walk_through_merged_indexes_gives_every_work_once() -> None:
+    engine = make(Upstreams(40))
+
+    pages = list(await walk(engine, "academic_search", {"query": "otters", "num_results": 10}, "papers"))
+
+    rows = [row["url"] for page in pages for row in page]
+    assert len(rows) == len(set(rows))
+    assert {f"https://doi.org/10.1234/{one}" for one in range(40)} <= set(rows)
+
+
 async def test_nobody_elses_page_stands_for_one_that_cannot_be_had() -> None:
     upstreams = Upstreams()
     engine = make(upstreams)
-    first = await engine.call("academic_search", {"query": "otters"})
+    first = await engine.call("academic_search", {"query": "otters", "depth": "quick"})
     upstreams.failing = lambda request: request.provider == first.answer["source"]
     upstreams.sent.clear()
 
     with pytest.raises(Fault) as caught:
-        await engine.call("academic_search", {"query": "otters", "cursor": first.answer["nextCursor"]})
+        await engine.call(
+            "academic_search", {"query": "otters", "depth": "quick", "cursor": first.answer["nextCursor"]}
+        )
 
     assert caught.value.kind == "rate_limited"
     assert f"the next page can only come from {first.answer['source']}" in caught.value.message

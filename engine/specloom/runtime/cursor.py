@@ -83,7 +83,7 @@ def find_next(run: PlanRun, offset: int, given: Mapping[str, Any]) -> AnswerEnd 
         return None
     size = given.get(tool.cursor.size) if tool.cursor.size else None
     seen = run.cursor.seen if run.cursor is not None else ""
-    if not offset and outcome.marks:
+    if not offset and outcome.marks and tool.plan[outcome.strategy].kind == "gather":
         from .merge import join_marks
 
         # A thing that one provider gives now another one may give later.

@@ -168,6 +168,8 @@ class ProviderOutcome:
     """They are those of a second try."""
     cursor: AnswerEnd | None = None
     """Where the next answer begins."""
+    gathered: set[tuple[str, str]] = field(default_factory=set)
+    """Who was asked what side by side with others, and is not asked it again on their own."""
     marks: list[str] = field(default_factory=list)
     """What the merged rows are known by."""
     lives: list[Life] = field(default_factory=list)

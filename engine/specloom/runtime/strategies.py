@@ -204,6 +204,8 @@ def _in_turn(strategy: Strategy, run: PlanRun) -> Ran:
     names = name_providers(strategy.providers, context)
     if strategy.able_first:
         names = rank_by_filters(names, strategy, run)
+    if outcome.gathered and strategy.kind == "first_of":
+        names = [name for name in names if (name, strategy.operation) not in outcome.gathered]
     names = names if run.cursor is None else asked_again(run.cursor, names)
     overrides, position = strategy.overrides, None
     if run.tool.cursor is not None:
@@ -315,6 +317,7 @@ def _gather(strategy: Strategy, run: PlanRun) -> Ran:
     got: list[Answer | Fault] = (yield AskAll(tuple(asks), wait=strategy.wait)) if asks else []
     for ask, one in zip(asks, got, strict=True):
         outcome.note(ask, one)
+        outcome.gathered.add((ask.provider, ask.operation))
     answers = [(ask.provider, one) for ask, one in zip(asks, got, strict=True) if isinstance(one, Answer)]
     faults = [one for one in got if isinstance(one, Fault)]
     if faults and not any(one.asked or one.rows for _, one in answers):
@@ -325,8 +328,10 @@ def _gather(strategy: Strategy, run: PlanRun) -> Ran:
     if not answers:
         outcome.passed_over.extend(faults)
         return None, True
-    if faults:
+    if faults and any(one.rows for _, one in answers):
         outcome.shortfalls.append(Shortfall(tuple(faults), is_main=True))
+    else:
+        outcome.passed_over.extend(faults)
     outcome.served_by = next((name for name, answer in answers if answer.rows), answers[0][0])
     outcome.operation = strategy.operation
     if run.tool.cursor is not None:
