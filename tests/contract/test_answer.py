@@ -9,4 +9,4 @@ def test_one_provider_is_asked_and_paid_for() -> None:
     strategies = shipped_tool("answer").plan
 
     assert [one.kind for one in strategies] == ["call"]
-    assert shipped_model().capabilities["answer"].order == ("exa",)
+    assert shipped_model().capabilities["answer"].order == ("exa", "tavily", "youcom")
