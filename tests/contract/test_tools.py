@@ -22,7 +22,7 @@ PUBLISHED: dict[str, set[str]] = {
     "clinical_search": {"phase", "outcome", "country", "min_enrollment", "completed_from", "has_results"},
     "econ_search": set(),
     "filing_search": set(),
-    "format_bibliography": set(),
+    "format_bibliography": {"bibliography", "format"},
     "legal_search": set(),
     "local_search": set(),
     "patent_search": set(),

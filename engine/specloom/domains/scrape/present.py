@@ -139,7 +139,7 @@ async def _tell_facts(context: Context, page: Page, text: str) -> PageResult:
         size_category="",
         word_count=words,
         sparsity_warning=" ".join(filter(None, (to_sparsity_warning(words), page.lack))) or None,
-        citation=_cite(context, page.url, page),
+        citation=_cite(context, page.url, page, doi),
         extracted_by=page.extracted_by or None,
         extraction_quality=page.quality or None,
         metadata=_metadata(page),
@@ -202,14 +202,14 @@ async def find_retraction(context: Context, doi: str) -> Retraction | None:
     return from_json(Retraction, status) if status is not None else None
 
 
-def _cite(context: Context, url: str, page: Page | None = None) -> PageCitation:
+def _cite(context: Context, url: str, page: Page | None = None, doi: str = "") -> PageCitation:
     """The citation of a page, or of an address alone, in the contract's two styles.
 
     An entry of a bibliography is made by who asks for one: it would be told with every page.
     """
     names = ("; ".join(page.authors) or page.author, page.site, page.published) if page else ("", "", "")
     today = datetime.fromtimestamp(context.now(), UTC).date().isoformat()
-    citation = cite_for_bibliography(url, page.title if page else "", *names, today)
+    citation = cite_for_bibliography(url, page.title if page else "", *names, today, doi=doi)
     formatted = {style: text for style, text in citation["formatted"].items() if style in STYLES}
     return from_json(PageCitation, {**citation, "formatted": formatted})
 

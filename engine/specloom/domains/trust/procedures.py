@@ -98,12 +98,20 @@ async def bibliography_records(context: Context, document: str, format: str = ""
 
 @procedure("format_references", runs=("session_sources",))
 async def format_references(
-    context: Context, style: str, sources: Sequence[JsonObject] | None = None, session: str = ""
+    context: Context,
+    style: str,
+    sources: Sequence[JsonObject] | None = None,
+    session: str = "",
+    bibliography: str = "",
+    format: str = "auto",  # noqa: A002  the name of the tool's argument
 ) -> Bibliography:
-    """Formats sources as a bibliography: APA, MLA, BibTeX, RIS or CSL-JSON; nobody is asked over a network."""
+    """Formats sources, a document or a session as a bibliography: in a style, or in a format of reference managers.
+
+    Nobody is asked over a network.
+    """
     from .bibliography.formatting import format_sources
 
-    return await format_sources(context, style, sources, session)
+    return await format_sources(context, style, sources, session, bibliography, format)
 
 
 @procedure("check_recommendations", asks=("web", "ownership", "snapshots"), runs=("read_page",))

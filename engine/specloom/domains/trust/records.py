@@ -242,6 +242,7 @@ class Bibliography:
     session_id: str | None = None
     skipped: int | None = None
     skipped_note: str | None = None
+    unreadable: Sequence[Unreadable] | None = None
 
 
 # --- what is told of recommendations ---

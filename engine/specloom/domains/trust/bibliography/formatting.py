@@ -7,23 +7,23 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from specloom.core import Fault
-from specloom.domains.text import to_latin
-from specloom.plugins import PROCEDURES, Context, JsonObject
+from specloom.plugins import PROCEDURES, Context, JsonObject, to_json
 
-from ..records import Bibliography
+from ..records import Bibliography, Unreadable
 from .bibtex import to_bibtex
 from .csl import to_csl
-from .documents import run_reading
+from .csl_processor import write_in_csl
+from .documents import parse_bibliography, run_reading
 from .entry import BibliographyEntry, assign_keys, from_source, parse_issued
-from .styles import to_apa, to_mla
+from .styles import STYLES as READ
+from .styles import defuse, write_list
 from .tagged import to_ris
 
 # --- A list of entries as one text in a named style, the same bytes for the same list ---------------------------------
 
 
-_SHOWN = {"apa": to_apa, "mla": to_mla}
 _WRITTEN = {"bibtex": to_bibtex, "ris": to_ris, "csl-json": to_csl}
-STYLES = (*_SHOWN, *_WRITTEN)
+STYLES = (*READ, *_WRITTEN)
 
 
 def unify(entries: Sequence[BibliographyEntry]) -> list[BibliographyEntry]:
@@ -51,9 +51,8 @@ def render(entries: Sequence[BibliographyEntry], style: str = "apa", *, accessed
     unique = unify(entries)
     day = parse_issued(accessed)
     seen = day if len(day) == 3 else ()
-    if style in _SHOWN:
-        lines = [_SHOWN[style](entry, seen) for entry in unique]
-        text = "\n\n".join(sorted(lines, key=lambda line: (to_latin(line).lstrip("\"'\\ "), line)))
+    if style in READ:
+        text = "\n\n".join(write_list(unique, style, seen))
     elif style in _WRITTEN:
         text = _WRITTEN[style](assign_keys(unique))
     else:
@@ -69,44 +68,85 @@ _MOST_PLACES = 20
 
 SHORT_SOURCES = 10_000
 """Characters of sources that are formatted on the event loop: the slowest texts that are known take it 0.1 seconds."""
+MOST_FORMATTED = 2000
+"""Entries of one call, from wherever they come."""
 
 
 async def format_sources(
-    context: Context, style: str, sources: Sequence[JsonObject] | None, session: str
+    context: Context,
+    style: str,
+    sources: Sequence[JsonObject] | None,
+    session: str,
+    document: str = "",
+    format: str = "auto",  # noqa: A002  the name of the tool's argument
 ) -> Bibliography:
-    """The bibliography; named sources come before those of a session.
+    """The bibliography; named sources come before a document, and that before a session.
 
-    Pages that are read (APA, MLA) show today as the day of access where the manuals ask for one; the interchange
-    formats have no such day and stay the same from day to day.
+    Pages in a style that people read show today as the day of access where the manuals ask for one; the interchange
+    formats have no such day and stay the same from day to day. A style of another name is one of CSL.
     """
-    if not sources and not session:
-        raise Fault("validation", "nothing to format: give sources or a sessionId", action="fix_arguments")
-    rows = sources or await find_sources(context, session)
+    if not sources and not document.strip() and not session:
+        message = "nothing to format: give sources, a bibliography or a sessionId"
+        raise Fault("validation", message, action="fix_arguments")
     today = datetime.fromtimestamp(context.now(), UTC).date().isoformat()
-    accessed = today if style in ("apa", "mla") else ""
-    body = json.dumps(list(rows)).encode()
-    text, count, skipped = await run_reading(
-        context, format_rows, body, style, accessed, here=len(body) <= SHORT_SOURCES
-    )
-    places = ", ".join(skipped[:_MOST_PLACES]) + (" …" if len(skipped) > _MOST_PLACES else "")
-    lack, left = ("source {} has", "was") if len(skipped) == 1 else ("sources {} have", "were")
-    note = f"{lack.format(places)} neither an address, a DOI, a title nor an author and {left} left out"
+    is_known = style in STYLES
+    told = style if is_known else "csl-json"
+    accessed = today if told in READ else ""
+    problems: tuple[Unreadable, ...] = ()
+    if document.strip() and not sources:
+        body = document.encode("utf-8", "replace")
+        text, count, skipped, unreadable = await run_reading(context, format_document, body, format, told, accessed)
+        problems = tuple(Unreadable(**problem) for problem in unreadable)
+    else:
+        rows = sources or await find_sources(context, session)
+        body = json.dumps(list(rows)).encode()
+        here = len(body) <= SHORT_SOURCES
+        text, count, skipped = await run_reading(context, format_rows, body, told, accessed, here=here)
+    if not is_known:
+        lines = await write_in_csl(text if context.is_live else "[]", style, ", ".join(STYLES))
+        text = "\n\n".join(map(defuse, lines))
     return Bibliography(
         style=style,
         entry_count=count,
         bibliography=text,
-        session_id=None if sources else session,
+        session_id=session if session and not sources and not document.strip() else None,
         skipped=len(skipped) or None,
-        skipped_note=note if skipped else None,
+        skipped_note=_to_note(skipped) if skipped else None,
+        unreadable=problems or None,
     )
+
+
+def _to_note(skipped: Sequence[str]) -> str:
+    places = ", ".join(skipped[:_MOST_PLACES]) + (" …" if len(skipped) > _MOST_PLACES else "")
+    lack, left = ("source {} has", "was") if len(skipped) == 1 else ("sources {} have", "were")
+    return f"{lack.format(places)} neither an address, a DOI, a title nor an author and {left} left out"
 
 
 def format_rows(body: bytes, style: str, accessed: str) -> tuple[str, int, list[str]]:
     """What `render` makes of sources, objects in JSON, and the places (from 1) of those that it leaves out."""
     entries = [from_source({name: str(value) for name, value in source.items()}) for source in json.loads(body)]
-    return *render(entries, style, accessed=accessed), [
-        str(at) for at, entry in enumerate(entries, 1) if not is_named(entry)
-    ]
+    unnamed = [str(at) for at, entry in enumerate(entries, 1) if not is_named(entry)]
+    return *render(entries, style, accessed=accessed), unnamed
+
+
+def format_document(
+    body: bytes,
+    format: str,  # noqa: A002  the name of the tool's argument
+    style: str,
+    accessed: str,
+) -> tuple[str, int, list[str], list[dict[str, object]]]:
+    """The same of a document, a text in UTF-8, and its entries that cannot be read."""
+    parsed = parse_bibliography(body.decode(), format)
+    if parsed.count > MOST_FORMATTED:
+        message = (
+            f"the bibliography has {parsed.count:,} entries, and {MOST_FORMATTED:,} are formatted at most; split it"
+        )
+        raise Fault("validation", message, action="fix_arguments")
+    problems = [to_json(problem) for problem in parsed.problems[:_MOST_PROBLEMS]]
+    return *render(parsed.entries, style, accessed=accessed), [], problems
+
+
+_MOST_PROBLEMS = 200
 
 
 # --- The sources of a research session, where sessions are kept: the one seam between the trust tools and the
