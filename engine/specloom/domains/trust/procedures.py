@@ -68,20 +68,21 @@ async def check_references(
     session: str = "",
     source: str = "",
     *,
+    notes: bool = False,
     format: str,  # noqa: A002  the name of the tool's argument
 ) -> ReferenceAudit:
     """Audits up to 200 references in one bounded pass with progress: existence, retraction, links and claims.
 
     They come as a document (CSL-JSON, RIS, BibTeX, NBIB, EndNote XML, a list in plain words), as entries, out of the
     reference section of what stands under an address, or from a session. Of several the first in this order counts;
-    only entries have claims.
+    only entries have claims. With `notes` the document is given again with the findings in it.
     """
     from .bibliography.documents import read_references
     from .citations.audit import audit
 
     if source and not entries and not bibliography.strip():
         bibliography, format = await read_references(context, source), "text"  # noqa: A001
-    return await audit(context, bibliography, format, entries, session)
+    return await audit(context, bibliography, format, entries, session, notes=notes)
 
 
 @procedure("bibliography_records")

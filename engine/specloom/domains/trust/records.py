@@ -202,6 +202,8 @@ class ReferenceAudit:
     summary: AuditSummary
     entries: Sequence[AuditEntry]
     unreadable: Sequence[Unreadable] | None = None
+    annotated: str | None = None
+    annotated_resource: str | None = None
     warning: str | None = None
     checked_at: str
     skipped: int | None = None

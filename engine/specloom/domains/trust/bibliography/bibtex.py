@@ -267,6 +267,11 @@ def _escape(text: str) -> str:
     return _LIGATURES.sub(lambda sign: "{}" + sign[0], " ".join(text.split()).translate(_ESCAPES))
 
 
+def escape_text(text: str) -> str:
+    """A text as the value of a field that TeX reads."""
+    return _escape(text)
+
+
 def _to_author(name: Name) -> str:
     if not name.given:
         return f"{{{_escape(name.family)}}}"

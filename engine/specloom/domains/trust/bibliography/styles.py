@@ -23,7 +23,7 @@ Writer = Callable[[BibliographyEntry, Issued, str], tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class ReferenceStyle:
     """A style of reference lists: how it writes an entry, and what it does to a list.
 
     `number` is the mark of an entry of a list that is in the order of the text; other lists are sorted. `has_letters`
@@ -36,15 +36,15 @@ class Style:
     has_bars: bool = False
 
 
-STYLES: Mapping[str, Style] = {
-    "apa": Style(author_date_styles.apa, has_letters=True),
-    "mla": Style(numbered_styles.mla, has_bars=True),
-    "chicago-author-date": Style(author_date_styles.chicago_author_date, has_letters=True),
-    "chicago-notes": Style(author_date_styles.chicago_notes),
-    "harvard": Style(author_date_styles.harvard, has_letters=True),
-    "ieee": Style(numbered_styles.ieee, number="[{}] "),
-    "vancouver": Style(numbered_styles.vancouver, number="{}. "),
-    "ama": Style(numbered_styles.ama, number="{}. "),
+STYLES: Mapping[str, ReferenceStyle] = {
+    "apa": ReferenceStyle(author_date_styles.apa, has_letters=True),
+    "mla": ReferenceStyle(numbered_styles.mla, has_bars=True),
+    "chicago-author-date": ReferenceStyle(author_date_styles.chicago_author_date, has_letters=True),
+    "chicago-notes": ReferenceStyle(author_date_styles.chicago_notes),
+    "harvard": ReferenceStyle(author_date_styles.harvard, has_letters=True),
+    "ieee": ReferenceStyle(numbered_styles.ieee, number="[{}] "),
+    "vancouver": ReferenceStyle(numbered_styles.vancouver, number="{}. "),
+    "ama": ReferenceStyle(numbered_styles.ama, number="{}. "),
 }
 # What would open a link, an image, a tag, code or a block when the text is shown as Markdown.
 _MARKUP = re.compile(r"\](?=[(\[:])|<(?=[A-Za-z/!?])|`")
@@ -70,7 +70,7 @@ def write_list(entries: Sequence[BibliographyEntry], name: str, accessed: Issued
     ]
 
 
-def _write(style: Style, entry: BibliographyEntry, accessed: Issued = (), letter: str = "") -> str:
+def _write(style: ReferenceStyle, entry: BibliographyEntry, accessed: Issued = (), letter: str = "") -> str:
     text, link = style.write(entry, accessed, letter)
     return f"{defuse(' '.join(text.split()))} {link}".strip()
 

@@ -16,9 +16,10 @@ from specloom.core import Fault, dataclass
 from specloom.domains.text import Identifier, detect, find_doi, find_flaw, find_identifiers, to_doi, to_isbn13
 from specloom.plugins import Context
 
+from ..bibliography.annotation import annotate
 from ..bibliography.documents import read_document
 from ..bibliography.entry import BibliographyEntry, clean, to_iso
-from ..bibliography.formatting import find_sources
+from ..bibliography.formatting import find_sources, render
 from ..bibliography.plain import read_source
 from ..claims.coverage import ClaimEvidence, judge_claim, read_first, to_unread
 from ..records import AuditEntry, AuditFlag, AuditSummary, ClaimCheck, ReferenceAudit, Unreadable
@@ -307,9 +308,17 @@ ALTERED = (
 
 
 async def audit(
-    context: Context, document: str, format_: str, entries: Sequence[Mapping[str, str]] | None, session: str
+    context: Context,
+    document: str,
+    format_: str,
+    entries: Sequence[Mapping[str, str]] | None,
+    session: str,
+    *,
+    notes: bool = False,
 ) -> ReferenceAudit:
     """The record of an audit; of several inputs entries come first, then the document.
+
+    With `notes` the document is given again with what was found of its entries.
 
     Raises a `validation` fault where there is nothing to audit or the document has no format that is known, and
     `session_not_found` for a session that is not the caller's.
@@ -335,6 +344,11 @@ async def audit(
     warnings = [SWAPPED.format(count=swapped, total=len(audited))] if swapped else []
     warnings += [ALTERED.format(count=altered, total=len(audited))] if altered else []
     warnings += [] if any(item.claim for item in items) else [NO_CLAIMS]
+    annotated = _annotate(context, document, source, items, audited) if notes else None
+    resource = ""
+    if annotated:
+        resource = await context.keep_artifact(annotated, name="bibliography with notes", mime_type="text/plain")
+        annotated = annotated if len(annotated) <= SHORT_DOCUMENT or not resource else None
     left_out = f"only the first {MOST_ENTRIES} entries were checked; {skipped} more were left out"
     return ReferenceAudit(
         source=source,
@@ -343,10 +357,33 @@ async def audit(
         entries=audited,
         unreadable=problems or None,
         warning=" ".join(warnings) or None,
+        annotated=annotated,
+        annotated_resource=resource or None,
         checked_at=datetime.fromtimestamp(context.now(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         skipped=skipped or None,
         skipped_note=left_out if skipped else None,
     )
+
+
+SHORT_DOCUMENT = 10_000
+"""Characters of a document with notes that are told in the answer; a longer one is kept beside it."""
+
+
+def _annotate(
+    context: Context, document: str, source: str, items: Sequence[AuditItem], audited: Sequence[AuditEntry]
+) -> str | None:
+    """The document with what was found of its entries as notes; entries that came one by one as BibTeX."""
+    day = datetime.fromtimestamp(context.now(), UTC).strftime("%Y-%m-%d")
+    notes = {}
+    for entry in audited:
+        found = "; ".join(filter(None, (", ".join(entry.flags).replace("_", " "), entry.reason)))
+        if found:
+            notes[entry.index] = f"audit of {day}: {found}"
+    if not source.startswith("bibliography:"):
+        noted = [replace(item.entry, annote=notes.get(item.index, "")) for item in items]
+        return render(noted, "bibtex")[0]
+    lines = {item.index: item.line for item in items if item.line is not None}
+    return annotate(document, source.partition(":")[2], notes, lines)
 
 
 # --- the checks ---
