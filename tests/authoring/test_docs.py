@@ -161,6 +161,10 @@ def test_a_changed_spec_an_edited_page_and_a_leftover_are_drifts(checkout: Path,
     said = capsys.readouterr().out
     assert code == 1
     assert {drift.path for drift in docs.find_drifts(checkout)} == {
+        # The setting of its pace is told with its title.
+        ".env.example",
+        "docs/reference/configuration.md",
+        "server.json",
         "docs/reference/faults.md",
         "docs/reference/providers.md",
         "schema/old.json",

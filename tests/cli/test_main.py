@@ -25,7 +25,7 @@ from tests.support.loopback import Call, Loopback
 
 PAGE = {"results": [{"title": "Otters\x1b[31m", "link": "https://example.org/a", "rank": 1}]}
 COMMANDS = ["serve", "check", "call", "explain", "try", "record", "new", "list", "doctor", "docs", "schema", "mutate"]
-COMMANDS += ["data", "audit", "keys"]
+COMMANDS += ["data", "stats", "audit", "keys"]
 
 
 @pytest.fixture

@@ -96,7 +96,7 @@ OUTPUTS: dict[str, tuple[str, set[str], set[str], set[str], set[str]]] = {
     "news_search": (
         "articles",
         {"articles", "query", "resultCount", "trust"},
-        {"hints", "requestedNumResults", "notApplied"},
+        {"hints", "requestedNumResults", "notApplied", "removed"},
         {"title", "url", "source", "snippet"},
         {"publishedAt", "extraSnippets", "engagement"},
     ),

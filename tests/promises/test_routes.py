@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from specloom.authoring.explain import explain
+from specloom.cli.doctor import examine
+from tests.support.clock import Clock
 from tests.support.stubbed import Product, Upstreams, articles, works
 
 KEYS = {
@@ -106,7 +110,7 @@ async def test_who_was_passed_over_in_a_route_is_not_told_as_asked() -> None:
 
     told = routing_of(result)
     assert told["provider_used"] == "arxiv"
-    assert told["providers_attempted"] == list(dict.fromkeys(one for one in upstreams.providers() if one == "arxiv"))
+    assert told["providers_attempted"] == ["openalex", "arxiv"]
     assert {"provider": "crossref", "result": "not_asked"} in told["attempts"]
 
 
@@ -116,7 +120,7 @@ async def test_who_was_passed_over_in_a_route_is_not_told_as_asked() -> None:
 async def test_where_everybody_was_empty_everybody_is_named_and_nobody_as_the_one_that_answered() -> None:
     upstreams = Upstreams(NOTHING)
 
-    result = await Product(upstreams, {**KEYS, "SPECLOOM_MAX_PAID_CALLS_PER_QUESTION": "0"}).call(
+    result = await Product(upstreams, {**KEYS, "SPECLOOM_MAX_CALLS_PER_QUESTION": "0"}).call(
         "news_search", query="otters"
     )
 
@@ -214,3 +218,175 @@ async def test_a_language_is_sent_as_the_longest_tag_that_the_engine_has(tag: st
     query = dict(upstreams.asked[0].query)
     assert query["search_lang"] == sent
     assert "country" not in query
+
+
+# --- Citations: what was left out is not told as none, and a filter is held to (D7) ----------------------------------
+
+SEED = {"paper/batch": [{"paperId": "5eed", "title": "About otters"}]}
+
+
+def citing(*papers: tuple[str, int, bool]) -> dict[str, Any]:
+    """What Semantic Scholar lists as citing: titles with their counts, and whether it is an influential citation."""
+    return {
+        "data": [
+            {"isInfluential": strong, "citingPaper": {"paperId": title, "title": title, "citationCount": count}}
+            for title, count, strong in papers
+        ]
+    }
+
+
+async def test_a_direction_that_was_not_asked_for_is_not_there() -> None:
+    upstreams = Upstreams({**SEED, "/references": {"data": []}, "/citations": citing(("A", 1, False))})
+
+    back = await Product(upstreams).answer("citation_graph", paper="10.1000/seed", direction="references")
+    forth = await Product(upstreams).answer("citation_graph", paper="10.1000/seed", direction="cited_by")
+
+    assert ("citedBy" in back, "references" in back) == (False, True)
+    assert ("citedBy" in forth, "references" in forth) == (True, False)
+
+
+async def test_ordinary_citations_are_never_given_for_influential_ones() -> None:
+    upstreams = Upstreams({**SEED, "/citations": citing(("A", 1, False))})
+
+    answer = await Product(upstreams).answer(
+        "citation_graph", paper="10.1000/seed", direction="cited_by", influential_only=True
+    )
+
+    assert answer["citedBy"] == []
+    assert answer["note"] == "semanticscholar counts no citation of this paper as influential"
+    assert set(upstreams.providers()) == {"semanticscholar"}
+
+
+async def test_of_many_citations_the_most_cited_are_given() -> None:
+    upstreams = Upstreams({**SEED, "/citations": citing(("P1", 1, False), ("P500", 500, True), ("P7", 7, False))})
+
+    answer = await Product(upstreams).answer(
+        "citation_graph", paper="10.1000/seed", direction="cited_by", num_results=2
+    )
+
+    assert [one["title"] for one in answer["citedBy"]] == ["P500", "P7"]
+
+
+async def test_an_upstream_that_ignores_the_size_of_a_page_gives_no_more_than_was_asked_for() -> None:
+    work = {"id": "https://openalex.org/W1", "title": "Otters", "referenced_works": []}
+    found = {
+        "meta": {"count": 5},
+        "results": [{"id": f"https://openalex.org/W{at}", "title": str(at)} for at in range(5)],
+    }
+    upstreams = Upstreams({"openalex.org/works/": work, "openalex.org/works": found})
+
+    answer = await Product(upstreams).answer(
+        "citation_graph", paper="10.1000/seed", direction="cited_by", num_results=2, provider="openalex"
+    )
+
+    assert len(answer["citedBy"]) == 2
+
+
+# --- A publisher is all of its journals (D6), and the date sorts the best matches (D5) -------------------------------
+
+
+@pytest.mark.parametrize("source", ["ieee", "nature", "springer"])
+async def test_a_publisher_is_asked_for_with_all_its_imprints_and_without_any_setting(source: str) -> None:
+    found = {"meta": {"count": 1}, "results": [{"id": "https://openalex.org/W1", "title": "Otters"}]}
+    upstreams = Upstreams({"api.openalex.org": found})
+
+    await Product(upstreams).answer("academic_search", query="otters", source=source)
+
+    sent = dict(upstreams.asked[0].query)
+    assert upstreams.asked[0].provider == "openalex"
+    assert sent["filter"].startswith("primary_location.source.publisher_lineage:P4310319")
+    assert "mailto" not in sent
+
+
+async def test_by_date_no_index_is_asked_for_its_newest() -> None:
+    upstreams = Upstreams({"api.crossref.org/works": works("A", "B")})
+
+    answer = await Product(upstreams).answer("academic_search", query="otters", sort_by="date", provider="crossref")
+
+    sent = dict(upstreams.asked[0].query)
+    assert "sort" not in sent
+    assert sent["rows"] == "20"
+    assert answer["notices"][0] == "Newest first among the 20 best matches, not among all that match."
+
+
+# --- An upstream that ends leaves the routes on its day, and whoever named it goes on asking it ----------------------
+
+ENDS = 1_798_761_600.0
+"""2027-01-01."""
+GOOGLE = {name: KEYS[name] for name in ("GOOGLE_CUSTOM_SEARCH_API_KEY", "GOOGLE_CUSTOM_SEARCH_ID", "BRAVE_API_KEY")}
+
+
+async def test_a_search_that_ends_leaves_the_route_of_a_running_server_on_its_day() -> None:
+    now = Clock(ENDS - 1)
+    found = {"items": [{"title": "G", "link": "https://a.example/g"}]}
+    product = Product(Upstreams({"googleapis": found, "brave.com": pages("https://a.example/b")}), GOOGLE, clock=now)
+
+    before = await product.answer("web_search", query="otters")
+    now.now = ENDS
+    after = await product.answer("web_search", query="otters")
+
+    assert (before["urls"], after["urls"]) == (["https://a.example/g"], ["https://a.example/b"])
+
+
+@pytest.mark.parametrize("more", [{"provider": "google"}, {}])
+async def test_who_names_it_goes_on_asking_it(more: dict[str, str]) -> None:
+    found = {"items": [{"title": "G", "link": "https://a.example/g"}, {"link": "https://a.example/h"}]}
+    environ = GOOGLE if more else {**GOOGLE, "SEARCH_ROUTING": "google,brave"}
+    product = Product(Upstreams({"googleapis": found}), environ, clock=lambda: ENDS + 1)
+
+    answer = await product.answer("web_search", query="otters", **more)
+
+    assert answer["urls"] == ["https://a.example/g", "https://a.example/h"]
+
+
+@pytest.mark.parametrize(("at", "says"), [(ENDS - 1, "leaves the routes on"), (ENDS, "out of the routes since")])
+def test_doctor_says_when_and_why(at: float, says: str, tmp_path: Path) -> None:
+    executor = Product(Upstreams(), GOOGLE, clock=lambda: at).executor
+
+    found = [one for one in examine(executor, [], {}, tmp_path) if one.about == "google" and one.state == "warning"]
+
+    assert [one.says for one in found] == [
+        f"web, images, news: {says} 2027-01-01. Google ends its searches of the whole web; "
+        "engines that are made for some sites go on."
+    ]
+
+
+def test_explain_says_why_nobody_asks_it() -> None:
+    executor = Product(Upstreams(), GOOGLE, clock=lambda: ENDS).executor
+
+    told = explain(executor, "web_search", {"query": "otters"})
+
+    assert dict(told.left_out)["google"].startswith("in no route since 2027-01-01: Google ends its searches")
+
+
+# --- Dates in the words of many languages, and rows that are older than was asked for (D14) --------------------------
+
+
+@pytest.mark.parametrize(
+    ("says", "known"),
+    [
+        ("yesterday", "2025-11-23T16:00:00Z"),
+        ("just now", "2025-11-24T16:00:00Z"),
+        ("vor 3 Stunden", "2025-11-24T13:00:00Z"),
+        ("hace 2 días", "2025-11-22T16:00:00Z"),
+        ("3時間前", "2025-11-24T13:00:00Z"),
+        ("il y a une semaine", "2025-11-17T16:00:00Z"),
+    ],
+)
+async def test_a_date_is_read_in_the_words_of_its_language(says: str, known: str) -> None:
+    upstreams = Upstreams({"serper.dev": {"news": [{"title": "A", "link": "https://a.example/", "date": says}]}})
+
+    answer = await Product(upstreams, {"SERPER_API_KEY": "k"}).answer("news_search", query="otters")
+
+    assert answer["articles"][0]["publishedAt"] == known
+
+
+async def test_news_that_are_known_to_be_older_are_cut_and_the_rest_is_sorted_by_date() -> None:
+    dates = {"A": "3 weeks ago", "B": "2 days ago", "C": None, "D": "1 hour ago"}
+    news = [{"title": name, "link": f"https://{name}.example/", "date": date} for name, date in dates.items()]
+    upstreams = Upstreams({"serper.dev": {"news": news}})
+
+    answer = await Product(upstreams, {"SERPER_API_KEY": "k"}).answer("news_search", query="otters", sort_by="date")
+
+    assert [one["title"] for one in answer["articles"]] == ["D", "B", "C"]
+    assert answer["removed"] == {"older": 1}

@@ -98,7 +98,7 @@ async def test_who_is_asked_to_slow_down_tells_for_how_long(start: Start, clock:
 
     refused = await ask(other, "b")
 
-    assert (refused.kind, refused.retry_after) == ("circuit_open", 100)
+    assert (refused.kind, refused.retry_after) == ("rate_limited", 100)
     for executor in (one, other):
         await executor.aclose()
 

@@ -47,12 +47,15 @@ from specloom.specs import (
     shipped_root,
 )
 
+from .search_routes import list_routes
+
 COMMAND = "specloom docs"
 PAGES = (
     "README",
     "tools",
     "providers",
     "capabilities",
+    "search-routes",
     "lenses",
     "collections",
     "resources",
@@ -216,6 +219,7 @@ def _facts(model: Model, library: Library) -> dict[str, Any]:
         "command": COMMAND,
         "version": __version__,
         "model": model,
+        "routes": list_routes(model, library),
         "sources": {key: spec.source.file for key, spec in library.specs.items()},
         "toolsets": dict(sorted(toolsets.items())),
         "uses": uses,

@@ -5,6 +5,7 @@ It sends nothing: the same generators run as in a real call, and every request i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from specloom.core import (
     Secret,
     cut,
     dataclass,
+    from_epoch,
     printable,
     replace,
     request_lines,
@@ -288,7 +290,11 @@ def _left_out(executor: Executor, tool: Tool, asked: Container[str]) -> list[tup
                 needed = " and ".join(executor.missing.get(name, ())) or "its settings"
                 why[name] = f"not configured; set {needed}"
             elif name not in executor.routes.orders.get(capability, ()):
-                why[name] = "not in the routing order; ask for it by name or put it into SEARCH_ROUTING"
+                end, because = executor.model.heads.providers[name].ends.get(capability, (math.inf, ""))
+                over = executor.clock() >= end
+                since = f"in no route since {(from_epoch(end) or '')[:10]}: {because}"
+                told = since if over else "not in the routing order;"
+                why[name] = f"{told} ask for it by name or put it into SEARCH_ROUTING"
             else:
                 why[name] = "the call does not reach it"
     return list(why.items())

@@ -12,7 +12,18 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from specloom.core import KEY_FILE, KEY_VARIABLE, STATE_VARIABLE, Fault, Paint, cut, dataclass, load_key, state_folder
+from specloom.core import (
+    KEY_FILE,
+    KEY_VARIABLE,
+    STATE_VARIABLE,
+    Fault,
+    Paint,
+    cut,
+    dataclass,
+    from_epoch,
+    load_key,
+    state_folder,
+)
 from specloom.language import evaluate
 from specloom.model import Model, Provider
 from specloom.plugins import PLACES, load_hooks
@@ -145,6 +156,7 @@ def examine(executor: Executor, errors: list[str], environ: Mapping[str, str], c
     found = [_specs(model, errors)]
     found += [Finding("warning", "settings", problem) for problem in executor.problems]
     found += [_provider(executor, one) for one in model.providers.values()]
+    found += _endings(executor)
     found += _routing(executor)
     found += examine_places(environ, cache)
     found += _extras()
@@ -182,6 +194,21 @@ def _provider(executor: Executor, provider: Provider) -> Finding:
     needed = [one for one in provider.settings.values() if one.required and values.get(one.name) is None]
     where = " ".join(" ".join(one.description.split()) for one in needed)
     return Finding("missing", provider.name, f"{offers}; not configured", f"set {' and '.join(missing)}: {where}")
+
+
+def _endings(executor: Executor) -> list[Finding]:
+    """What providers that are set stop doing, which a person has to know before that day."""
+    days: dict[tuple[str, float, str], list[str]] = {}
+    for name in executor.configured:
+        for operation, (end, why) in executor.model.heads.providers[name].ends.items():
+            days.setdefault((name, end, why), []).append(operation)
+    found = []
+    for (name, end, why), operations in sorted(days.items()):
+        when = "out of the routes since" if executor.clock() >= end else "leaves the routes on"
+        says = f"{', '.join(operations)}: {when} {(from_epoch(end) or '')[:10]}. {why}"
+        remedy = f"set another provider, or put {name} into SEARCH_ROUTING to go on asking it"
+        found.append(Finding("warning", name, says, remedy))
+    return found
 
 
 def _routing(executor: Executor) -> list[Finding]:

@@ -259,6 +259,13 @@ def _find_audit_log() -> tuple[Path, Callable[[Path], tuple[int, str]]]:
     return log.path if log else folder / "audit.jsonl", look
 
 
+def find_audit_path() -> Path | None:
+    """Where calls are recorded here; None where that is switched off."""
+    from specloom.storage import audit_path
+
+    return audit_path(_folder(), os.environ)
+
+
 def _find_log(name: str) -> tuple[Path, Callable[[Path], tuple[int, str]]]:
     from specloom.plugins import PLACES, load_hooks
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
-from specloom.core import Report, did_you_mean, parse_duration
+from specloom.core import Report, did_you_mean, is_day, parse_duration
 from specloom.language import (
     ANY,
     DECODERS,
@@ -331,7 +332,19 @@ def compile_operation(
         used,
         to_plain(node.get("description")) or "",
         paging,
+        _until(node.get("until"), report),
     )
+
+
+def _until(node: Node | None, report: Report) -> tuple[float, str] | None:
+    if not isinstance(node, Map):
+        return None
+    said = to_plain(node)
+    if not is_day(str(said["day"])):
+        report.add("E104", node.place, f"the calendar has no day {said['day']!r}", "write it as YYYY-MM-DD")
+        return None
+    day = datetime.fromisoformat(str(said["day"])).replace(tzinfo=UTC)
+    return day.timestamp(), " ".join(said["because"].split())
 
 
 def _find_capability(

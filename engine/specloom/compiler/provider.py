@@ -98,6 +98,11 @@ def compile_service(node: Map, scope: Scope, place: Place, settings: Mapping[str
     extra = node.get("extra_headers")
     if extra is not None:
         _check_headers(extra, settings, scope)
+    costs = to_plain(node.get("costs")) or {}
+    limits_node = node.get("limits")
+    learned_node = limits_node.get("learned") if isinstance(limits_node, Map) else None
+    inside = scope.plus(headers=RecordType({}, closed=False))
+    learned = compile_text(learned_node, inside) if learned_node is not None else None
     service = Service(
         base or Value(constantly(""), TEXT, place),
         policy,
@@ -110,6 +115,9 @@ def compile_service(node: Map, scope: Scope, place: Place, settings: Mapping[str
         retry=_retry(to_plain(node.get("retry"))),
         errors=compile_errors(node.get("errors"), scope),
         grant=grant,
+        cost=float(costs.get("each", 0.0)),
+        cost_fact=str(costs.get("fact", "")),
+        learned_rate=learned,
         faster=_faster(node.get("limits"), settings, scope),
     )
     return service if base else None
@@ -193,6 +201,26 @@ def compile_settings(node: Node | None) -> dict[str, Setting]:
     return {entry.key: make_setting(entry.key, to_plain(entry.value), entry.place) for entry in entries_of(node)}
 
 
+def _implied_settings(spec: Spec, report: Report) -> dict[str, Setting]:
+    """The settings that a provider has without declaring them: the pace and the price of an operator's own plan."""
+    service, title = spec.root.get("service"), str(to_plain(spec.root.get("title")))
+    assert isinstance(service, Map)
+    said = to_plain(service)
+    name, found = spec.name.upper(), {}
+    if "rate" in said.get("limits", {}):
+        rate = said["limits"]["rate"]
+        what = f"How often {title} may be asked, such as 20/s or 100/min; {rate} when it is not set."
+        found[f"{name}_RATE"] = Setting(f"{name}_RATE", what, spec.place, "rate")
+    if "costs" in said:
+        each = f"{said['costs']['each']:f}".rstrip("0")
+        what = f"What a request to {title} costs you, in dollars; {each} when it is not set."
+        found[f"{name}_USD"] = Setting(f"{name}_USD", what, spec.place, "number")
+    for entry in entries_of(spec.root.get("config")):
+        if entry.key in found:
+            report.add("E105", entry.place, f"{entry.key} is there without being declared", "remove it")
+    return found
+
+
 def settings_shape(settings: Mapping[str, Setting]) -> RecordType:
     """What `config` looks like to an expression."""
     shapes: dict[str, Shape] = {}
@@ -215,8 +243,10 @@ def compile_provider(spec: Spec, capabilities: Mapping[str, Capability], report:
     before = len(report.found)
     root = spec.root
     settings = compile_settings(root.get("config"))
+    declared = settings_shape(settings)
+    settings |= _implied_settings(spec, report)
     tables = compile_tables(root.get("tables"))
-    scope = Scope(whole({"config": settings_shape(settings), "now": NUMBER}), tables, report)
+    scope = Scope(whole({"config": declared, "now": NUMBER}), tables, report)
     service_node, operations_node = root.get("service"), root.get("operations")
     assert isinstance(service_node, Map)
     assert isinstance(operations_node, Map)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from types import MappingProxyType
 from typing import Final
+
+from .tables import load_table
 
 FORMATS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
@@ -167,13 +169,47 @@ def _find_relative(text: str, now: float) -> datetime | None:
         word = match[2].lower()
         unit = _ABBREVIATED.get(word, word)
     else:
-        return None
-    count, start = int(match[1]), datetime.fromtimestamp(now, UTC)
+        unit = ""
+    if match and unit in (*_SECONDS, "month", "year"):
+        return _go_back(now, int(match[1]), unit)
+    return _find_foreign(text, now)
+
+
+def _go_back(now: float, count: int, unit: str) -> datetime:
+    start = datetime.fromtimestamp(now, UTC)
     if unit in _SECONDS:
         return start - timedelta(seconds=count * _SECONDS[unit])
-    if unit not in ("month", "year"):
-        return None
     return _months_before(start, count * (12 if unit == "year" else 1))
+
+
+@cache
+def _languages() -> tuple[Mapping[str, int], Sequence[tuple[re.Pattern[str], Mapping[str, str]]]]:
+    """The words for whole days back; and of each language the form of "so many units ago", with the units by word."""
+    days: dict[str, int] = {}
+    forms = []
+    for said in load_table(__file__, "relative_dates.yaml").values():
+        days |= {str(word): int(count) for word, count in said["days"].items()}
+        units = {word: unit for unit, words in said["units"].items() for word in words}
+        before, after, number, unit = (
+            "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+            for words in (said.get("before", [""]), said.get("after", [""]), said.get("one", []), units)
+        )
+        count = rf"[0-9]{{1,9}}|{number}" if number else "[0-9]{1,9}"
+        forms.append((re.compile(rf"(?:{before}) ?(?P<count>{count}) ?(?P<unit>{unit}) ?(?:{after})"), units))
+    return days, forms
+
+
+def _find_foreign(text: str, now: float) -> datetime | None:
+    """What a text says of how long ago it was in any of the languages; nothing where it says more than that."""
+    days, forms = _languages()
+    text = text.lower()
+    if text in days:
+        return _go_back(now, days[text], "day")
+    for form, units in forms:
+        if match := form.fullmatch(text):
+            count = match["count"]
+            return _go_back(now, int(count) if count.isascii() and count.isdigit() else 1, units[match["unit"]])
+    return None
 
 
 def _months_before(start: datetime, months: int) -> datetime:

@@ -41,6 +41,9 @@ _KINDS = {
     "quota_exhausted": FaultKind(
         "A paid or daily allowance is used up.", "try_different_provider", wire="rate_limited"
     ),
+    "over_budget": FaultKind(
+        "A ceiling of this server for what may be spent is reached.", "try_different_provider", wire="rate_limited"
+    ),
     "auth_required": FaultKind("The key is missing or refused.", "check_api_key", "count"),
     "not_in_plan": FaultKind("The account does not include this product.", "check_api_key", wire="config"),
     "config": FaultKind("A name or a setting is wrong or missing.", "try_different_provider"),
@@ -117,6 +120,8 @@ class Fault(Exception):  # noqa: N818 - a fault is an answer, and the domain's w
         """The name or value nearest to the wrong one; "" where none is near."""
         self.tried: tuple[str, ...] = ()
         """Whom a plan has asked in vain, in that order."""
+        self.spent: Mapping[str, Any] = {}
+        """What was asked before it failed and for how much, as `_meta.cost` says it."""
         self.also: dict[str, Any] = {}
         """What else the block tells, under published names: of something beside what failed."""
 
@@ -144,7 +149,7 @@ class Fault(Exception):  # noqa: N818 - a fault is an answer, and the domain's w
             argument=self.argument,
             near=self.near,
         )
-        told.tried, told.also = self.tried, self.also
+        told.tried, told.spent, told.also = self.tried, self.spent, self.also
         return told
 
     def to_json(self) -> dict[str, Any]:
@@ -176,7 +181,7 @@ def to_plain(text: str) -> str:
 _HEADLINES = (
     ("auth_required", "not_in_plan", "config"),
     ("bad_request", "validation"),
-    ("quota_exhausted", "rate_limited"),
+    ("quota_exhausted", "rate_limited", "over_budget"),
     ("network", "upstream_unavailable", "circuit_open"),
 )
 """Which of several faults is told first: what a setting mends, then what other arguments mend, then what time mends.

@@ -106,6 +106,7 @@ class Limiter:
         self._queue: deque[asyncio.Future[None]] = deque()
         """One future a waiter; the first is resolved and is the only one that looks at places and times."""
         self._vacancy: asyncio.Future[None] | None = None
+        self._paused_until = -math.inf
 
     def slot(self, max_wait: float) -> AbstractAsyncContextManager[None]:
         """A place and a start within `max_wait` seconds, or a `rate_limited` fault, at once where it is foreseeable."""
@@ -145,6 +146,10 @@ class Limiter:
         if self._places is not None:
             self._places -= 1
 
+    def pause(self, seconds: float) -> None:
+        """Let nobody start for so many seconds; a longer pause stays as it is."""
+        self._paused_until = max(self._paused_until, self._clock() + seconds)
+
     def leave(self) -> None:
         """Give a place back."""
         if self._places is not None:
@@ -159,12 +164,13 @@ class Limiter:
     def _wait_of(self, ahead: int, now: float) -> float:
         """Seconds until the rate lets a caller start who has `ahead` others before it."""
         size = self._starts.maxlen
+        pause = max(0.0, self._paused_until - now)
         if not size:
-            return 0.0
+            return pause
         rounds, position = divmod(ahead, size)
         index = len(self._starts) - size + position
         wait = max(0.0, self._starts[index] + self._window - now) if index >= 0 else 0.0
-        return wait + rounds * self._window
+        return max(wait, pause) + rounds * self._window
 
     async def _until(self, event: asyncio.Future[None], deadline: float) -> None:
         """Return once the event has come, or raise the fault when the deadline is first."""

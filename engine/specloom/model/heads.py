@@ -23,6 +23,10 @@ class ProviderHead:
     operations: tuple[str, ...]
     """All of its operations, in the order of its file; those which are no capability's own serve its pages."""
     reads_pages: bool = False
+    cost: float = 0.0
+    """What a request costs, in dollars, where its operator does not say otherwise."""
+    ends: Mapping[str, tuple[float, str]] = field(default_factory=dict)
+    """The operations that leave the routes nobody has written: when, in seconds since the epoch, and why."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,6 +130,8 @@ def head_of_provider(one: Provider) -> ProviderHead:
         tuple(each.name for each in one.operations.values() if each.capability == each.name),
         tuple(one.operations),
         bool(one.pages),
+        one.service.cost,
+        {each.name: each.until for each in one.operations.values() if each.until is not None},
     )
 
 

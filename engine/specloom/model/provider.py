@@ -58,6 +58,12 @@ class Service:
     retry: Retry | None = None
     errors: tuple[ErrorRule, ...] = ()
     grant: Grant | None = None
+    cost: float = 0.0
+    """What a request costs, in dollars; 0 where nothing is paid."""
+    cost_fact: str = ""
+    """The fact under `meta` of an operation that tells what the whole of it cost."""
+    learned_rate: Value | None = None
+    """The rate that the headers of a response tell, as a text; it holds where no setting says another."""
     faster: tuple[tuple[str, Rate], ...] = ()
     """Rates that hold instead when a setting has a value; the first such setting decides."""
 
@@ -186,6 +192,8 @@ class Operation:
     description: str = ""
     paging: Paging | None = None
     """That of the step whose pages later calls can go on with."""
+    until: tuple[float, str] | None = None
+    """When it leaves the routes that nobody has written, in seconds since the epoch, and why."""
 
     @property
     def id(self) -> str:

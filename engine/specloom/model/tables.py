@@ -46,6 +46,10 @@ class ProviderRow:
     configured: bool
     set: Sequence[str] | None = None
     calls: Mapping[str, CallCounts] | None = None
+    requests: int | None = None
+    """Sent since this process began."""
+    usd: float | None = None
+    """What they cost, as far as prices are known."""
 
 
 @record

@@ -191,3 +191,5 @@ class CallRecord:
     """The id of the request, as its client knows it."""
     routing: Mapping[str, Any] = field(default_factory=dict)
     """Who was asked and who answered, as `_meta.routing` says it; empty where there was nothing to route."""
+    cost: Mapping[str, Any] = field(default_factory=dict)
+    """What was asked of whom and what it cost, as `_meta.cost` says it; empty where nobody was asked."""

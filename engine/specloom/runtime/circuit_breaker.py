@@ -19,6 +19,11 @@ RESET = 60.0
 JITTER = 0.2
 LONGEST_REST = 3600.0
 """The longest rest an upstream can ask for with its own retry time."""
+SHORTEST_REST = 10
+"""Seconds of a rest up to which the next call waits for its end."""
+FIRST_REST = 5.0
+"""Seconds of the first rest of an upstream that asks to slow down and does not say for how long."""
+SLOW = "asked to slow down"
 LEASE = 120.0
 """Seconds after which a trial call that never reported back is taken for lost."""
 
@@ -56,6 +61,8 @@ class Breaker:
         # Counts changes of state: what a call from before the last change reports is about a time that is over.
         self._era = 0
         self._reason = ""
+        self._unsaid = 0.0
+        """The last rest of an upstream that asked to slow down without saying for how long."""
 
     @property
     def state(self) -> State:
@@ -126,14 +133,17 @@ class Breaker:
     def _on_success(self, era: int) -> None:
         if era != self._era:
             return
-        self._failures = 0
+        self._failures, self._unsaid = 0, 0.0
         if self._rests_until is not None:
             self._rests_until = self._trial_until = None
             self._era += 1
 
     def _on_fault(self, era: int, fault: Fault) -> None:
         trip = KINDS[fault.kind].trip
-        asked = min(float(fault.retry_after or 0), LONGEST_REST) if trip == "at_once" and not fault.ours else 0.0
+        if fault.kind == "rate_limited" and 0 < (fault.said_after or 0) <= SHORTEST_REST:
+            # So short a rest is waited for, by whoever is next.
+            trip = "ignore"
+        asked = min(float(fault.said_after or 0), LONGEST_REST) if trip == "at_once" and not fault.ours else 0.0
         if era != self._era:
             # A late call may still bring the news that the upstream wants a longer rest.
             if self._rests_until is not None and self._trial_until is None:
@@ -144,7 +154,7 @@ class Breaker:
             return
         self._failures += trip == "count"
         if trip == "at_once" or self._rests_until is not None or self._failures >= self._threshold:
-            self._open(asked, "asked to slow down" if trip == "at_once" else "failed repeatedly")
+            self._open(asked, SLOW if trip == "at_once" else "failed repeatedly")
 
     def _on_release(self, era: int) -> None:
         if era == self._era:
@@ -152,8 +162,11 @@ class Breaker:
 
     def _open(self, asked: float, reason: str) -> None:
         # The jitter keeps several servers from trying a recovering upstream in the same second.
-        rest = max(self._reset, asked)
-        self._rests_until = self._clock() + rest + self._reset * JITTER * self._chance()
+        if reason == SLOW and not asked:
+            # Nobody said for how long: shortly at first, and longer each time.
+            self._unsaid = min(self._reset, self._unsaid * 2 if self._unsaid else FIRST_REST)
+        rest = asked or (self._unsaid if reason == SLOW else self._reset)
+        self._rests_until = self._clock() + rest + (0.0 if asked else rest * JITTER * self._chance())
         self._trial_until = None
         self._era += 1
         self._reason = reason
@@ -165,7 +178,9 @@ class Breaker:
         half_open = self.state == "half_open"
         now = ", and another call is just trying it again" if half_open else " and is left alone for now"
         message = f"{self.provider} {self._reason}{now}; come back in {seconds} s."
-        return Fault("circuit_open", message, provider=self.provider, retry_after=seconds)
+        # Who has to wait is told to wait, however often it is asked meanwhile.
+        kind = "rate_limited" if self._reason == SLOW else "circuit_open"
+        return Fault(kind, message, provider=self.provider, retry_after=seconds, ours=True)
 
 
 class Breakers:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 
 from specloom import core  # for what a start that only lists tools has no use for
@@ -45,6 +46,12 @@ def read_setting(setting: Setting, environ: Mapping[str, str]) -> Any:
     if setting.kind == "url":
         if not re.fullmatch(r"https?://[^\s/]\S*", text):
             raise SettingError(f"{setting.name} should be an http or https URL")
+        return text
+    if setting.kind == "rate":
+        try:
+            core.parse_rate(text)
+        except ValueError as error:
+            raise SettingError(f"{setting.name}: {error}") from None
         return text
     if setting.kind == "headers":
         return _headers(setting, text)
@@ -147,6 +154,9 @@ ROUTING = "SEARCH_ROUTING"
 SINGLE = "SEARCH_PROVIDER"
 
 
+_NEVER, _OVER = (math.inf, ""), (-math.inf, "")
+
+
 class RoutingError(ValueError):
     """A routing variable that cannot be read: one sentence with what to write."""
 
@@ -161,6 +171,8 @@ class Routes:
     warnings: tuple[str, ...] = field(default=())
     unmet: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """For each capability those who were written into its route and lack a setting."""
+    good_until: float = math.inf
+    """When the first of those who are asked leaves its route, in seconds since the epoch."""
 
 
 def parse_routing(text: str) -> dict[str, list[str]]:
@@ -193,9 +205,19 @@ def _names(text: str) -> list[str]:
     return [name.strip().lower() for name in text.split(",") if name.strip()]
 
 
-def plan_routes(model: Model | ListedModel, configured: frozenset[str], environ: Mapping[str, str]) -> Routes:
-    """The order for every capability. Names that cannot be asked are left out with a warning, never silently."""
+def plan_routes(
+    model: Model | ListedModel,
+    configured: frozenset[str],
+    environ: Mapping[str, str],
+    now: float = 0.0,
+    prices: Mapping[str, float] | None = None,
+) -> Routes:
+    """The order for every capability at a time. Names that cannot be asked are left out with a warning, never silently.
+
+    With `prices` those who cost least come first in the routes that nobody has written.
+    """
     warnings: list[str] = []
+    good_until = math.inf
     providers = model.heads.providers
     chosen = parse_routing(environ[ROUTING]) if environ.get(ROUTING, "").strip() else {}
     single = environ.get(SINGLE, "").strip().lower()
@@ -221,7 +243,17 @@ def plan_routes(model: Model | ListedModel, configured: frozenset[str], environ:
             written = general
         if written is None and single in offering:
             written = [single]
-        wanted = written if written is not None else [name for name in capability.order if name in offering]
+        if written is None:
+            wanted = []
+            for name in capability.order:
+                end, _ = providers[name].ends.get(capability.name, _NEVER) if name in offering else _OVER
+                if now < end:
+                    wanted.append(name)
+                    good_until = min(good_until, end if name in configured else math.inf)
+            if prices is not None:
+                wanted.sort(key=lambda name: prices.get(name, 0.0))
+        else:
+            wanted = written
         able = (name for name in wanted if name in offering and name in configured)
         orders[capability.name] = tuple(dict.fromkeys(able))
         lacking = (name for name in written or () if name in offering and name not in configured)
@@ -235,4 +267,4 @@ def plan_routes(model: Model | ListedModel, configured: frozenset[str], environ:
                 needed = " and ".join(one.name for one in providers[name].settings.values() if one.required)
                 warnings.append(f"routing: {name!r} is not configured; set {needed}")
     routed = bool(chosen) or any(len(order) > 1 for order in orders.values())
-    return Routes(orders, routed, tuple(dict.fromkeys(warnings)), unmet)
+    return Routes(orders, routed, tuple(dict.fromkeys(warnings)), unmet, good_until)

@@ -20,6 +20,7 @@ PHRASES: Mapping[str, str] = MappingProxyType(
     {
         "rate_limited": "asked to slow down",
         "quota_exhausted": "has no allowance left",
+        "over_budget": "would cost more than may be spent",
         "auth_required": "did not accept the key",
         "not_in_plan": "does not offer this to the account that is set",
         "config": "is not configured",

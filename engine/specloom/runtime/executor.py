@@ -8,10 +8,22 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from specloom.cache import AnswerCache, CacheEntry
-from specloom.core import KINDS, Answer, Fault, Place, dataclass, did_you_mean, dump_clean, replace
+from specloom.core import (
+    KINDS,
+    Answer,
+    Fault,
+    Place,
+    VariableError,
+    dataclass,
+    did_you_mean,
+    dump_clean,
+    read_variable,
+    replace,
+)
 from specloom.core.lazy import LateModule
 from specloom.language import build, evaluate, truthy
 from specloom.model import NOTICES, Model, ObserverHead, Row, Tool, make_setting
@@ -29,7 +41,7 @@ from specloom.plugins import (
 
 from .arguments import Arguments, Digest, answer_key, bound_budget, digest_prefix, parse_arguments
 from .circuit_breaker import Breakers
-from .configuration import RoutingError, configure, plan_routes, read_settings
+from .configuration import ROUTING, Routes, RoutingError, configure, plan_routes, read_settings
 from .degradation import with_notices
 from .live_context import LiveContext
 from .metrics import Count, Failed, Failures, Stalls, Tallies, TenantCounts, new_histogram
@@ -38,6 +50,7 @@ from .plan import Ask, Life, Offer, Progress, ProviderOutcome, Run, conduct
 from .providers import Upstreams
 from .recordings import Sender
 from .single_flight import Flights
+from .spending import PaidQuestion, Spending, price_of, read_ceilings
 from .strategies import pursue
 
 if TYPE_CHECKING:
@@ -329,6 +342,7 @@ class Executor:
         self.isolate = isolate
         self.problems: list[str] = []
         self._always_configured = always_configured
+        self._prefixes: dict[str, Digest] = {}
         self._configure(environ)
         self.tool_counts: dict[str, Count] = {name: Count(buckets=new_histogram()) for name in model.tools}
         self.tenant_counts = TenantCounts() if by_tenant else None
@@ -349,6 +363,8 @@ class Executor:
             clock=clock,
             counters=backplane.counters if backplane is not None else None,
         )
+        counters = backplane.counters if backplane is not None else None
+        self.spending = Spending(self._ceilings, counters, clock)
         self.flights = Flights()
         self._trips: SharedTrips | None = None
         if backplane is not None:
@@ -356,7 +372,6 @@ class Executor:
 
             self._trips = SharedTrips(self.breakers, backplane.bus, model.providers)
             self.closing.append(self._trips.aclose)
-        self._prefixes: dict[str, Digest] = {}
 
     def _configure(self, environ: Mapping[str, str]) -> None:
         # A replay needs no keys.
@@ -364,11 +379,14 @@ class Executor:
         self.problems += found.problems
         self.settings, self.configured, self.missing = found.settings, found.names, found.missing
         try:
-            self.routes = plan_routes(self.model, self.configured, environ)
+            self.routes = self._plan_routes(environ)
         except RoutingError as error:
             self.problems.append(str(error))
-            self.routes = plan_routes(self.model, self.configured, {})
+            environ = {name: value for name, value in environ.items() if name != ROUTING}
+            self.routes = self._plan_routes(environ)
+        self._environ = environ
         self.problems += self.routes.warnings
+        self._ceilings = read_ceilings(functools.partial(self._read, environ))
         self.tool_settings: dict[str, dict[str, Any]] = {}
         for tool in self.model.heads.tools.values():
             values, problems = read_settings(tool.settings, environ)
@@ -386,9 +404,30 @@ class Executor:
         other._configure(environ)  # noqa: SLF001 - a copy of itself
         other.isolate = True
         other.breakers = self.breakers.anew()
+        other.spending = self.spending.under(other._ceilings)  # noqa: SLF001
         other.upstreams = self.upstreams.under(other.settings, other.breakers)
         other._prefixes = {}  # noqa: SLF001
         return other
+
+    def _plan_routes(self, environ: Mapping[str, str]) -> Routes:
+        prices = None
+        if self._read(environ, "SPECLOOM_SEARCH_ORDER") == "cheap":
+            found = self.model.heads.providers.values()
+            prices = {one.name: price_of(one.name, one.cost, self.settings[one.name]) for one in found}
+        return plan_routes(self.model, self.configured, environ, self.clock(), prices)
+
+    def _keep_routes(self) -> None:
+        """Leave out who is no longer to be asked, once its day has come."""
+        if self.clock() >= self.routes.good_until:
+            self.routes = self._plan_routes(self._environ)
+            self._prefixes.clear()
+
+    def _read(self, environ: Mapping[str, str], name: str) -> Any:
+        try:
+            return read_variable(name, environ)
+        except VariableError as error:
+            self.problems.append(str(error))
+            return read_variable(name, {})
 
     @functools.cached_property
     def sites(self) -> PageIndex:
@@ -457,6 +496,7 @@ class Executor:
         tool = prepared.tool if prepared is not None else self.tool(name)
         given: Mapping[str, Any] = raw or {}
         error, routing = "cancelled", None
+        cost: Mapping[str, Any] = {}
         try:
             if prepared is None:
                 arguments = bound_budget(parse_arguments(tool, raw), self.most_tokens)
@@ -469,10 +509,10 @@ class Executor:
             if done.warning:
                 warned = with_notices(done.answer, [done.warning])
                 done = replace(done, body=json.dumps(warned, ensure_ascii=False, separators=(",", ":")))
-            error, routing = "", done.meta.get("routing")
+            error, routing, cost = "", done.meta.get("routing"), done.meta.get("cost", {})
         except Exception as raised:
             fault = _to_fault(raised)
-            error = KINDS[fault.kind].wire
+            error, cost = KINDS[fault.kind].wire, fault.spent
             routing = say_attempts(fault) if fault.tried else None
             if fault is raised or tool.envelope:
                 self._count(name, owner, time.perf_counter() - began, self.clock(), fault)
@@ -482,7 +522,7 @@ class Executor:
             told = ENVELOPES[tool.envelope].function(fault, given)
             done = Done(dump_clean(told), {}, fault=fault.kind)
         finally:
-            self._audit(tool, owner, given, began, error, request, routing)
+            self._audit(tool, owner, given, began, error, request, routing, cost)
         return done
 
     def _audit(
@@ -494,6 +534,7 @@ class Executor:
         error: str,
         request: str,
         routing: Mapping[str, Any] | None,
+        cost: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         self.tallies.count(split_owner(owner)[0], error, self.clock())
         if self.audit is not None:
@@ -501,7 +542,7 @@ class Executor:
             seconds = time.perf_counter() - began
             if routing is not None:
                 routing = {**routing, "latency_ms": round(seconds * 1000)}
-            self.audit(CallRecord(owner, tool.name, session, seconds, error, given, request, routing or {}))
+            self.audit(CallRecord(owner, tool.name, session, seconds, error, given, request, routing or {}, cost))
 
     async def _watched(self, call: Prepared, began: float, owner: str, progress: Progress | None) -> Done:
         """Answer, and tell those who look at calls how it went."""
@@ -553,6 +594,7 @@ class Executor:
 
     def cache_key(self, tool: Tool, arguments: Arguments, owner: str = "") -> str:
         """Under which key the answer to these arguments is kept."""
+        self._keep_routes()
         prefix = self._prefixes.get(tool.name)
         if prefix is None:
             orders, own = self.routes.orders, self.tool_settings[tool.name]
@@ -616,6 +658,8 @@ class Executor:
         body = to_body(tool, arguments.given, outcome.answer)
         if self.cache is not None and tool.cache is not None and outcome.keep:
             await self.cache.put(key, body.encode("utf-8", "surrogatepass"), ttl, age=age, soon=True, since=since)
+        if outcome.cost:
+            meta["cost"] = outcome.cost
         if outcome.notes:
             meta["incomplete"] = list(dict.fromkeys(outcome.notes))
         meta |= outcome.meta
@@ -629,6 +673,7 @@ class Executor:
 
     def offer(self) -> Offer:
         """Who can be asked now."""
+        self._keep_routes()
         resting = self.breakers.resting()
         return Offer(self.routes.orders, self.configured, self.missing, resting, self.routes.unmet)
 
@@ -637,6 +682,8 @@ class Executor:
     ) -> ProviderOutcome:
         lives: list[Life] = []
         tenant = self.sharing(owner)
+        session = str(arguments.given.get(tool.record[0]) or "") if tool.record else ""
+        question = PaidQuestion(self.spending.begin(split_owner(owner)[0], session), self.spending)
 
         async def ask(one: Ask, within: float) -> Answer:
             return await self.upstreams.ask(
@@ -648,17 +695,23 @@ class Executor:
                 tenant=tenant,
                 position=one.position,
                 goes_on=one.goes_on,
+                question=question,
             )
 
         contexts: list[LiveContext] = []
 
         async def run(one: Run) -> Row:
-            contexts.append(LiveContext(self, tool, owner, progress, one.told, is_shared=is_shared))
+            contexts.append(LiveContext(self, tool, owner, progress, one.told, is_shared=is_shared, bill=question.bill))
             return await one.function(contexts[-1], one.parameters)
 
         caller, now = "" if is_shared else owner, self.clock()
         running = pursue(tool, self.model, arguments, self.tool_settings[tool.name], self.offer(), now, caller)
-        outcome = await conduct(running, ask, run, deadline=tool.deadline, progress=progress)
+        try:
+            outcome = await conduct(running, ask, run, deadline=tool.deadline, progress=progress)
+        except Fault as fault:
+            fault.spent = question.bill.to_json()
+            raise
+        outcome.cost = question.bill.to_json()
         outcome.lives = [*lives, *(life for context in contexts for life in context.lives)]
         if outcome.cursor is not None and outcome.cursor.offset:
             for _, _, answer in outcome.pages:

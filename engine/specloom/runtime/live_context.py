@@ -19,6 +19,7 @@ from .providers import Upstreams, name_part
 from .recordings import Sender
 from .request import secrets_of
 from .single_flight import Flights
+from .spending import CallBill, PaidQuestion, Spending
 
 
 class LiveEngine(Protocol):
@@ -27,6 +28,7 @@ class LiveEngine(Protocol):
     model: Model
     sender: Sender
     upstreams: Upstreams
+    spending: Spending
     flights: Flights
     cache: AnswerCache | None
     drawers: Collections | None
@@ -60,6 +62,7 @@ class LiveContext:
         told: list[Shortfall | str] | None = None,
         *,
         is_shared: bool = False,
+        bill: CallBill | None = None,
     ) -> None:
         """With `is_shared` others get the answer as well, and whatever is one owner's is a defect of the tool."""
         self._engine = engine
@@ -70,6 +73,7 @@ class LiveContext:
         self._owner = owner
         self._tenant = engine.sharing(owner)
         self._since = engine.cache.generation if engine.cache is not None else None
+        self._bill = bill if bill is not None else CallBill()
         self.lives: list[Life] = []
         """Of everything that came from the cache, when it was made and when it ends, in seconds since the epoch."""
 
@@ -107,12 +111,15 @@ class LiveContext:
         model, offer = self._engine.model, self._engine.offer()
         if provider:
             resolve(provider, operation, self._tool, model, offer)
+        question = PaidQuestion(self._bill, self._engine.spending)
         failed: list[Fault] = []
         for name in [provider] if provider else offer.orders.get(operation, ()):
             taken = model.providers[name].operations[operation].input
             given = {key: arguments[key] for key in taken if arguments.get(key) is not None}
             try:
-                answer = await self._engine.upstreams.ask(name, operation, given, lives=self.lives, tenant=self._tenant)
+                answer = await self._engine.upstreams.ask(
+                    name, operation, given, lives=self.lives, tenant=self._tenant, question=question
+                )
             except Fault as fault:
                 failed.append(fault)
                 continue
@@ -140,7 +147,12 @@ class LiveContext:
 
         async def ask(_: str, operation: Operation, arguments: Mapping[str, Any]) -> Answer:
             return await self._engine.upstreams.ask(
-                operation.provider, operation.name, arguments, lives=self.lives, tenant=self._tenant
+                operation.provider,
+                operation.name,
+                arguments,
+                lives=self.lives,
+                tenant=self._tenant,
+                question=PaidQuestion(self._bill, self._engine.spending),
             )
 
         return await make_page(match, ask)

@@ -52,6 +52,10 @@ class SharedPace:
         self._turn: asyncio.Lock | None = None
         self._alone_until = -math.inf
 
+    def pause(self, seconds: float) -> None:
+        """Let nobody of this process start for so many seconds."""
+        self._limiter.pause(seconds)
+
     @asynccontextmanager
     async def slot(self, max_wait: float) -> AsyncIterator[None]:
         """A place and a start within `max_wait` seconds, or a `rate_limited` fault, as `Limiter.slot` gives it."""

@@ -89,6 +89,8 @@ class Offer:
 
 
 NOT_ASKED = "not_asked"
+NOT_SENT = frozenset({NOT_ASKED, "circuit_open", "over_budget"})
+"""How those fared to whom nothing was sent."""
 
 
 @dataclass(slots=True)
@@ -172,6 +174,8 @@ class ProviderOutcome:
     """Who was asked what side by side with others, and is not asked it again on their own."""
     marks: list[str] = field(default_factory=list)
     """What the merged rows are known by."""
+    cost: dict[str, Any] = field(default_factory=dict)
+    """What was asked of whom and what it cost, as `_meta.cost` says it."""
     lives: list[Life] = field(default_factory=list)
     """Of each part that came from the cache, when it was made and when it ends, in seconds since the epoch."""
 
@@ -179,7 +183,7 @@ class ProviderOutcome:
         """Note how somebody fared who was asked; who had nothing to ask for was not."""
         result = got.kind if isinstance(got, Fault) else "rows" if got.rows else "empty" if got.asked else NOT_ASKED
         self.attempts.append(ProviderAttempt(ask.provider, result))
-        if result != NOT_ASKED:
+        if result not in NOT_SENT:
             self.tried.append(ask.provider)
 
     def take_in(self, run: Run) -> None:

@@ -14,25 +14,29 @@ from specloom.core import (
     Fault,
     Limiter,
     PagePosition,
+    Rate,
     Request,
     Response,
     Secret,
     dataclass,
     field,
+    parse_rate,
     redact,
     redact_response,
     replace,
 )
 from specloom.core.lazy import LateModule
+from specloom.language import Unworkable, evaluate
 from specloom.model import HALF_GIVEN, Operation, Provider
 
 from .circuit_breaker import Breakers
 from .metrics import Count
-from .operation import drive_live, perform
+from .operation import LONGEST_PAUSE, drive_live, perform
 from .plan import Life
 from .recordings import Sender, from_recording, request_key, to_recording
 from .request import STEP as TOKEN_STEP
 from .request import Tokens, secrets_of
+from .spending import AskMeter, PaidQuestion, price_of
 
 if TYPE_CHECKING:
     import asyncio
@@ -139,6 +143,8 @@ class Upstreams:
         self._counters = counters
         self._limiters: dict[str, Limiter | SharedPace] = {}
         self._keyrings: dict[str, Keyring] = {}
+        self._learned: dict[str, Rate] = {}
+        """The pace that upstreams have told of."""
 
     def under(self, settings: Mapping[str, Mapping[str, Any]], breakers: Breakers) -> Upstreams:
         """The same providers with other settings, keys and breakers; what an operator counts is counted together."""
@@ -170,28 +176,42 @@ class Upstreams:
         tenant: str = "",
         position: PagePosition | None = None,
         goes_on: bool = False,
+        question: PaidQuestion | None = None,
     ) -> Answer:
         """Run one operation of one provider behind its breaker and its limits, in `within` seconds; raises Fault.
 
         With a `position` it begins there, and its answer can be kept for whoever goes on, who then gets what was kept.
-        `lives` gets the life of each response that was kept from before: for `tenant`, where that is named, since one
-        that comes at once tells that somebody has asked before.
+        `question` is on whose bill it goes. `lives` gets the life of each response that was kept from before: for
+        `tenant`, where that is named, since one that comes at once tells that somebody has asked before.
         """
         provider = self._providers[name]
         operation = provider.operations[operation_name]
         count = self.counts.setdefault(f"{name}.{operation_name}", Count())
         began = time.perf_counter()
+        meter = answer = None
         try:
             with self._breakers.of(name, operation_name).call():
+                if question is not None:
+                    meter = question.meter(name, price_of(name, provider.service.cost, self._settings[name]))
                 drive = functools.partial(
-                    self._drive, provider, operation, arguments, lives, tenant, position, goes_on=goes_on
+                    self._drive, provider, operation, arguments, lives, tenant, meter, position, goes_on=goes_on
                 )
                 answer = await self._in_time(provider, drive, within)
         except Fault as fault:
+            self._slow_down(provider, fault)
             count.add(time.perf_counter() - began, fault)
             raise self._owned(fault, name) from None
+        finally:
+            if meter is not None:
+                fact = provider.service.cost_fact
+                await meter.settle(answer.meta.get(fact) if answer is not None and fact else None)
         count.add(time.perf_counter() - began)
         return answer
+
+    def _slow_down(self, provider: Provider, fault: Fault) -> None:
+        """Let the next requests wait for as long as the upstream said, where that is short enough to wait for."""
+        if fault.kind == "rate_limited" and not fault.ours and 0 < (fault.said_after or 0) <= LONGEST_PAUSE:
+            self._limiter(provider).pause(float(fault.said_after or 0))
 
     async def _in_time(
         self,
@@ -225,6 +245,7 @@ class Upstreams:
         arguments: Mapping[str, Any],
         lives: list[Life] | None,
         tenant: str,
+        meter: AskMeter | None,
         position: PagePosition | None,
         key: ApiKey,
         until: float | None,
@@ -240,7 +261,7 @@ class Upstreams:
                 if lives is not None:
                     lives.append(kept[1])
                 return kept[0]
-            response = await self._send_in_turn(provider, request, until, is_first=not readable)
+            response = await self._send_in_turn(provider, request, until, meter, is_first=not readable)
             # The answer to a request for a token is itself the secret, and is shown to nobody.
             if request.step != TOKEN_STEP:
                 response = redact_response(response, [*key.secrets(), *secrets_of(request)])
@@ -298,36 +319,79 @@ class Upstreams:
                 await self._cache.put(_kept_key(request, tenant), kept, seconds, soon=True, since=since)
 
     async def _send_in_turn(
-        self, provider: Provider, request: Request, until: float | None, *, is_first: bool
+        self, provider: Provider, request: Request, until: float | None, meter: AskMeter | None, *, is_first: bool
     ) -> Response:
         """The response; one for a further page has to come before the time is over, so that the first are not lost."""
         if is_first or until is None:
-            return await self._send_now(provider, request)
+            return await self._send_metered(provider, request, meter)
         try:
             async with asyncio.timeout_at(until - LAST_WORD):
-                return await self._send_now(provider, request)
+                return await self._send_metered(provider, request, meter)
         except TimeoutError:
             sentence = f"{provider.title} gave no further page in time"
             raise Fault("upstream_unavailable", sentence, provider=provider.name, ours=True, late=True) from None
 
+    async def _send_metered(self, provider: Provider, request: Request, meter: AskMeter | None) -> Response:
+        if meter is None or request.step == TOKEN_STEP:
+            return await self._send_now(provider, request)
+        await meter.before()
+        refused = True
+        try:
+            response = await self._send_now(provider, request)
+            refused = response.status >= 400
+        finally:
+            if refused:
+                await meter.refused()
+        return response
+
     async def _send_now(self, provider: Provider, request: Request) -> Response:
         service = provider.service
-        if service.rate is None and service.concurrency is None and not service.faster:
-            return await self._sender.send(request)
         limiter = self._limiters.get(provider.name)
         if limiter is None:
-            values = self._settings[provider.name]
-            rate = next((one for name, one in service.faster if values.get(name) is not None), service.rate)
-            limiter = Limiter(rate, service.concurrency, name=provider.title)
+            if service.rate is None and service.concurrency is None and not service.faster:
+                return await self._sender.send(request)
+            limiter = self._limiter(provider)
+        async with limiter.slot(request.policy.timeout):
+            response = await self._sender.send(request)
+        if service.learned_rate is not None and response.status < 400:
+            self._learn_pace(provider, response)
+        return response
+
+    def _limiter(self, provider: Provider) -> Limiter | SharedPace:
+        """The limiter of a provider, made when it is first needed."""
+        limiter = self._limiters.get(provider.name)
+        if limiter is None:
+            rate = self.pace_of(provider.name)
+            limiter = Limiter(rate, provider.service.concurrency, name=provider.title)
             if self._counters is not None and rate is not None:
                 from .pace import SharedPace
 
-                limiter = SharedPace(
-                    limiter, self._counters, rate, key=f"provider:{provider.name}", name=provider.title
-                )
+                key = f"provider:{provider.name}"
+                limiter = SharedPace(limiter, self._counters, rate, key=key, name=provider.title)
             self._limiters[provider.name] = limiter
-        async with limiter.slot(request.policy.timeout):
-            return await self._sender.send(request)
+        return limiter
+
+    def pace_of(self, name: str) -> Rate | None:
+        """How often a provider is asked: as its operator says, else as it told itself, else as its file does."""
+        service, values = self._providers[name].service, self._settings[name]
+        if own := values.get(f"{name.upper()}_RATE"):
+            return parse_rate(own)
+        spec = next((one for setting, one in service.faster if values.get(setting) is not None), service.rate)
+        return self._learned.get(name, spec)
+
+    def _learn_pace(self, provider: Provider, response: Response) -> None:
+        """Go at the pace that the upstream tells of this account, unless its operator has set one."""
+        assert provider.service.learned_rate is not None
+        if self._settings[provider.name].get(f"{provider.name.upper()}_RATE"):
+            return
+        try:
+            told = evaluate(provider.service.learned_rate, {"headers": response.headers})
+            rate = parse_rate(told) if isinstance(told, str) else None
+        except (Unworkable, ValueError):
+            return
+        if rate is not None and rate != self._learned.get(provider.name):
+            self._learned[provider.name] = rate
+            self._limiters.pop(provider.name, None)
 
     def _owned(self, fault: Fault, provider: str) -> Fault:
         """The fault with the provider's name, and without any secret that the upstream may have echoed."""

@@ -105,6 +105,7 @@ def _lenses(executor: Executor, _caller: _Caller) -> list[LensRow]:
 def _providers(executor: Executor, caller: _Caller) -> list[ProviderRow]:
     counts = executor.upstreams.counts if caller.is_operator else {}
     missing = executor.missing if caller.is_operator else {}
+    spent = executor.spending.totals if caller.is_operator else {}
     return [
         ProviderRow(
             name=provider.name,
@@ -114,6 +115,8 @@ def _providers(executor: Executor, caller: _Caller) -> list[ProviderRow]:
             set=list(missing[provider.name]) if provider.name in missing else None,
             calls={each.name: _calls(counts[each.id]) for each in provider.operations.values() if each.id in counts}
             or None,
+            requests=spent[provider.name].requests if provider.name in spent else None,
+            usd=round(spent[provider.name].usd, 6) if provider.name in spent else None,
         )
         for provider in executor.model.providers.values()
     ]
@@ -146,7 +149,7 @@ def _calls(count: Count) -> CallCounts:
 def _paces(executor: Executor, caller: _Caller) -> dict[str, Pace]:
     paces = {}
     for provider in executor.model.providers.values():
-        rate, at_once = provider.service.rate, provider.service.concurrency
+        rate, at_once = executor.upstreams.pace_of(provider.name), provider.service.concurrency
         if provider.name in executor.configured and (rate or at_once):
             counts = [executor.upstreams.counts.get(one.id) for one in provider.operations.values()]
             refused = sum(count.kinds.get(REFUSED, 0) for count in counts if count)

@@ -17,6 +17,7 @@ from .filters import FILTERED, filters_of, judge, note_filtered, rank_by_filters
 from .notices import LEFT_OUT, find_unheld, make_hints, none_configured, point_to_others, resolve
 from .plan import (
     NOT_ASKED,
+    NOT_SENT,
     Ask,
     AskAll,
     Offer,
@@ -219,17 +220,15 @@ def _in_turn(strategy: Strategy, run: PlanRun) -> Ran:
             outcome.explicit = True
         arguments = _arguments(run, name, strategy.operation, overrides, context)
         try:
-            answer: Answer = yield Ask(
-                name, strategy.operation, arguments, outcome.is_again, position, run.cursor is not None
-            )
+            ask = Ask(name, strategy.operation, arguments, outcome.is_again, position, run.cursor is not None)
+            answer: Answer = yield ask
         except Fault as fault:
-            outcome.tried.append(name)
-            outcome.attempts.append(ProviderAttempt(name, fault.kind))
+            outcome.note(ask, fault)
             outcome.failed.append(fault)
             outcome.passed_over.append(fault)
             if strategy.first_decides and name == names[0]:
                 first_failure = fault
-            outcome.fallback_reason = fault.kind if fault.kind == "circuit_open" else UNAVAILABLE
+            outcome.fallback_reason = fault.kind if fault.kind in NOT_SENT else UNAVAILABLE
             if _rule(strategy.outcomes, fault) == "stop":
                 break
             continue
@@ -238,7 +237,7 @@ def _in_turn(strategy: Strategy, run: PlanRun) -> Ran:
             silent = silent or name
             continue
         # Filler words are of the question, so one index that finds no more without them speaks for the others.
-        is_first = not any(one.result != NOT_ASKED for one in outcome.attempts)
+        is_first = all(one.result in NOT_SENT for one in outcome.attempts)
         outcome.tried.append(name)
         again = strategy.again if is_first and run.cursor is None else None
         if again is not None and truthy(evaluate(again.when, Layer(context, rows=answer.rows))):

@@ -549,6 +549,8 @@ class AuditTrail:
         metadata = describe_query(query, fingerprint=self._fingerprint) if isinstance(query, str) else {}
         if call.routing:
             metadata["routing"] = dict(call.routing)
+        if call.cost:
+            metadata["cost"] = dict(call.cost)
         log.record(
             AuditRecord(
                 "tool_call",
