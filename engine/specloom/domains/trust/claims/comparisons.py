@@ -57,7 +57,9 @@ def find_compared(folded: str, lexicon: Lexicon, code: str) -> SidedComparison |
         if not axis or ("comparing" in lexicon.lists and not lexicon.find("comparing", spoken)):
             continue
         opened = at - len(window) + _index(window, said)
-        left, right = (frozenset(tokens(" ".join(part))) for part in (words[:opened], words[at + 1 :]))
+        left, right = (
+            frozenset(tokens(" ".join(part))) for part in ([*words[:opened], *words[opened + 1 : at]], words[at + 1 :])
+        )
         return SidedComparison(axis, side, " ".join((said, *words[at : at + 3])), left - right, right - left)
     return None
 
@@ -115,6 +117,8 @@ def compare(claim: SidedComparison, stated: SidedComparison) -> int:
         return 0
     crossed = _meet(claim.left, stated.right) and _meet(claim.right, stated.left)
     straight = _meet(claim.left, stated.left) or _meet(claim.right, stated.right)
+    if crossed and _meet(claim.left, stated.left) and _meet(claim.right, stated.right):
+        return 0
     if crossed:
         return 1 if claim.side != stated.side else -1
     if straight:
@@ -147,7 +151,7 @@ def find_shift(numbers: TextNumbers, lexicon: Lexicon, code: str) -> tuple[Amoun
         last = _WORD.findall(before)[-1:]
         if last and last[0] in opens and closes & set(words) and len(words) <= _FARTHEST:
             return one, two
-        if lexicon.find("formerly", between) and len(words) <= _REACH and _DATED.match(numbers.text, two.end):
+        if lexicon.find("formerly", between) and len(words) <= _FARTHEST and _DATED.match(numbers.text, two.end):
             return two, one
     return None
 

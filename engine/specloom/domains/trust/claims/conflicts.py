@@ -61,7 +61,8 @@ def _find_rivals(amount: Amount, claimed: TextNumbers, stated: TextNumbers) -> l
     """The numbers of a text that stand where the claim has its own: of one unit, and of nothing else in the claim."""
     rivals = [each for each in stated.amounts if are_alike(amount, each) and not each.is_year]
     rivals = [each for each in rivals if not any(agree(own, each) for own in claimed.amounts)]
-    own = [each for each in claimed.amounts if are_alike(amount, each)]
+    alike = [each for each in claimed.amounts if are_alike(amount, each)]
+    own = [each for each in alike if not any(agree(each, other) for other in stated.amounts)]
     if amount.unit == "" and any(not _is_plain(each) for each in (amount, *rivals)):
         rivals = [each for each in rivals if _is_plain(each) == _is_plain(amount)]
     return rivals if len(own) == 1 and 0 < len(rivals) <= _MOST_RIVALS else []

@@ -23,8 +23,14 @@ CUE_KINDS = ("negation", "refutation", "number", "direction", "opposite")
 # A denied clause has to hold this share of what its sentence has of the claim.
 _REACHED = 0.5
 # A sentence states what a claim denies only where it has nearly all of it.
-_STATED, _MOSTLY = 0.9, 0.75
+_STATED = 0.9
+# A sentence that leaves out what was spoken of before has this share of the claim by itself where it denies.
+_ALONE = 0.4
 _FEWEST_STATED = 2
+# Words of a claim that a sentence has in its denied clause only, and what they are of all that it has.
+_FEWEST_ONLY, _ONLY = 2, 0.45
+# Sentences with most of the claim in which its numbers are looked for.
+_MOST_NUMBERED = 8
 # What another passage has to have more of the claim, so that this one speaks of something else.
 _MORE, _LESS = 1.0, 0.4
 
@@ -51,13 +57,15 @@ def find_cues(subject: Subject, passages: Sequence[ClaimPassage], spoken: Sequen
     denied = is_denying(subject)
     claimed = find_numbers(subject.claim, subject.language.code)
     stated = [find_numbers(passage.sentence, subject.language.code) for passage in passages]
+    matches = sorted((match for match in spoken if match.hits), key=lambda match: -score(match, subject.query))
+    near = [find_numbers(match.sentence, subject.language.code) for match in matches[:_MOST_NUMBERED]]
     present = frozenset(token for match in spoken for token in match.hits if is_number(token))
     cues: list[Cue] = []
     for passage, numbers in zip(passages, stated, strict=True):
         cue = _find_affirmed(subject, passage) if denied else _find_opposition(subject, passage, passages, numbers)
         if cue is not None:
             cues.append(cue)
-        if conflict := find_conflict(subject, passage, claimed, stated, numbers, present, denied=denied):
+        if conflict := find_conflict(subject, passage, claimed, [*stated, *near], numbers, present, denied=denied):
             cues.append(Cue("number", passage.sentence, conflict[1], *conflict))
     return tuple(dict.fromkeys(cues))
 
@@ -96,6 +104,8 @@ def _find_denial(subject: Subject, passage: ClaimPassage) -> str:
     for words, clause in find_denials(passage.sentence, subject.language):
         # A clause that holds too little of what the sentence shares with the claim denies another thing, and one that
         # denies the lack of something denies nothing.
+        if lexicon is not None and lexicon.find("instead", clause):
+            continue
         if lexicon is not None and (lack := lexicon.find("lacking", clause)) and lack not in subject.folded:
             continue
         if lexicon is not None and _is_denied_comparison(subject, lexicon, words, clause):
@@ -103,13 +113,21 @@ def _find_denial(subject: Subject, passage: ClaimPassage) -> str:
         if passage.carried and not _goes_on(subject, passage, clause):
             continue
         reaches = subject.weigh_clause(clause) >= _REACHED * passage.matter
-        if reaches or find_missing_item(subject.claim, clause, subject.query.specific):
+        if (
+            reaches
+            or _is_said_only_there(subject, passage, clause)
+            or find_missing_item(subject.claim, clause, subject.query.specific)
+        ):
             return words
     if lexicon is None:
         return ""
     if words := lexicon.find("denying", passage.folded):
         _, _, rest = passage.folded.partition(words)
-        if subject.weigh_clause(rest) >= _REACHED * passage.matter:
+        # What is denied to be denied ("do not rule out") is left open.
+        twice = any(
+            words in clause and said not in words for said, clause in find_denials(passage.sentence, subject.language)
+        )
+        if not twice and subject.weigh_clause(rest) >= _REACHED * passage.matter:
             return words
     if words := lexicon.find("instead", passage.folded):
         before, _, rest = passage.folded.partition(words)
@@ -119,8 +137,18 @@ def _find_denial(subject: Subject, passage: ClaimPassage) -> str:
     return ""
 
 
+def _is_said_only_there(subject: Subject, passage: ClaimPassage, clause: str) -> bool:
+    """Whether a good part of what a sentence has of the claim stands in a denied clause and in no other."""
+    own, rest = tokens(clause), tokens(passage.folded.replace(clause, " "))
+    only = [token for token in passage.match.hits if occurs(token, own) and not occurs(token, rest)]
+    weight = sum(subject.query.matter.get(token, 0.0) for token in only if token in subject.query.specific)
+    return len(only) >= _FEWEST_ONLY and weight >= _ONLY * passage.matter
+
+
 def _goes_on(subject: Subject, passage: ClaimPassage, clause: str) -> bool:
     """Whether a denied clause still speaks of what was spoken of before: it opens with it and leaves out nothing."""
+    if len(passage.match.hits) < _FEWEST_STATED or passage.matter < _ALONE * subject.whole:
+        return False
     if subject.weigh_clause(clause) < _STATED * passage.matter:
         return False
     opening = [token for token in terms(clause) if not is_function_word(token, subject.language)]
@@ -153,20 +181,9 @@ def _find_affirmed(subject: Subject, passage: ClaimPassage) -> Cue | None:
     whole = sum(weight for token, weight in subject.query.matter.items() if token not in denying)
     numbers = {token for token, kind in subject.query.kinds.items() if kind == "number"}
     hits = passage.match.hits
-    if passage.matter < _STATED * whole and not _is_scope_stated(subject, passage, whole):
+    if passage.matter < _STATED * whole or len(hits) < _FEWEST_STATED or not numbers <= hits:
         return None
-    if len(hits) < _FEWEST_STATED or not numbers <= hits:
+    if subject.lexicon is not None and subject.lexicon.find("lacking", passage.folded):
         return None
     words = find_affirmation(subject.claim, passage.sentence, subject.language)
     return Cue("negation", passage.sentence, words, "denied", "stated") if words else None
-
-
-def _is_scope_stated(subject: Subject, passage: ClaimPassage, whole: float) -> bool:
-    """Whether a passage has most of a claim, and of it all that stands behind its denying word."""
-    if passage.matter < _MOSTLY * whole:
-        return False
-    for words, clause in find_denials(subject.claim, subject.language):
-        _, _, rest = clause.partition(words.split(" … ")[-1])
-        scope = [token for token in terms(rest) if token in subject.query.weights]
-        return bool(scope) and passage.match.hits.issuperset(scope)
-    return False

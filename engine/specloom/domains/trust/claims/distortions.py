@@ -165,6 +165,10 @@ def _find_changes(subject: Subject, lexicon: Lexicon, passage: ClaimPassage) -> 
 def _find_near(name: str, subject: Subject, lexicon: Lexicon, passage: ClaimPassage) -> str:
     """The words of a list in the part of a passage that speaks of the claim; the month of May is no word of doubt."""
     clause = fold(_MAY.sub(" ", passage.sentence)) if "may" in passage.clause.split() else passage.clause
+    opening = passage.clauses[0]
+    if name == "hedge" and lexicon.find(name, opening) == opening.strip() and passage.clause in passage.clauses[1:2]:
+        # A word of doubt that stands before the rest ("perhaps, …") is of all of it.
+        return opening.strip()
     words = lexicon.find(name, clause) if clause != passage.folded else lexicon.find(name, passage.clause)
     if not words or words not in passage.clause:
         return ""
@@ -178,7 +182,7 @@ def _is_causal(clause: str, lexicon: Lexicon) -> bool:
 
 
 def _is_hedged(claim: str, lexicon: Lexicon) -> bool:
-    return bool(lexicon.find("hedge", claim) or lexicon.find("caution", claim) or lexicon.find("lacking", claim))
+    return bool(lexicon.find("hedge", claim) or lexicon.find("caution", claim))
 
 
 def _find_doubts(subject: Subject, lexicon: Lexicon, following: Sequence[str]) -> Iterator[Cue]:

@@ -18,7 +18,7 @@ from .weight import ClaimTokens, SentenceMatch, occurs, unify
 CLOSE = 0.75
 _ON_THE_MATTER = 0.45
 # A sentence that leaves out what the ones before it spoke of has the rest of the claim, and has this share by itself.
-_CARRIED, _OWN, _TOGETHER = 0.6, 0.4, 0.5
+_CARRIED, _OWN, _TOGETHER = 0.6, 0.3, 0.5
 _BEFORE = 2
 
 
@@ -91,11 +91,7 @@ def find_passages(
         before = frozenset().union(*(each.hits for each in spoken[max(0, place - _BEFORE) : place]))
         together = own + _CARRIED * subject.weigh(before - match.hits)
         straight = id(match) in chosen and own >= max(best * CLOSE, subject.whole * _ON_THE_MATTER)
-        carried = (
-            len(match.hits) > 1
-            and own >= _OWN * subject.whole
-            and together >= max(best * CLOSE, subject.whole * _TOGETHER)
-        )
+        carried = own >= _OWN * subject.whole and together >= max(best * CLOSE, subject.whole * _TOGETHER)
         if straight or carried:
             passages.append(_to_passage(subject, match, own, carried=not straight))
     # Where the claim stands in the text as it is, no other sentence can say that it does not.

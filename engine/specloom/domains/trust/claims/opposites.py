@@ -23,6 +23,8 @@ from .matter import ClaimPassage, Subject
 from .reversals import find_opposite, find_other_quantifier, find_turned_comparison
 from .weight import occurs
 
+_MOSTLY: Final = 0.6
+"""What a sentence has to have of a claim, so that an opposite word counts wherever in it it stands."""
 _NEXT: Final = 14
 """Characters before an opposite word that name what it is said of."""
 
@@ -79,7 +81,8 @@ def _find_opposite_words(
     code = subject.language.code
     claim = drop_bounds(subject.folded, code)
     chosen = (passage.clause, passage.numbered)
-    for text in dict.fromkeys((*chosen, *passage.clauses)):
+    whole = (passage.folded,) if passage.matter >= _MOSTLY * subject.whole else ()
+    for text in dict.fromkeys((*chosen, *passage.clauses, *whole)):
         if find_denials(text, subject.language):
             continue
         clause = drop_bounds(text, code)
@@ -89,7 +92,9 @@ def _find_opposite_words(
             (one, other), (left, right) = own[name], found[name]
             if bool(one) != bool(other) and bool(left) != bool(right) and bool(left) != bool(one):
                 mine, stated = one or other, left or right
-                if text in chosen or _stand_alike(claim, mine, clause, stated, subject):
+                # The claim's own word elsewhere in the sentence may be said of what the claim is about.
+                certain = (text in chosen or text in whole) and mine not in passage.folded
+                if certain or _stand_alike(claim, mine, clause, stated, subject):
                     return Reversal("direction" if name == QUANTITY else "opposite", mine, stated)
     if find_denials(passage.clause, subject.language):
         return None
