@@ -61,18 +61,19 @@ async def test_rows_that_no_filter_lets_through_are_no_answer(wanted: str) -> No
     answer = await Product(upstreams).answer("academic_search", query="otters", **{wanted: True})
 
     assert [one["title"] for one in answer["papers"]] == ["D", "E"]
-    assert "removed" not in answer
 
 
 async def test_who_knows_the_filter_is_asked_before_who_does_not() -> None:
-    upstreams = Upstreams(
-        {"api.crossref.org": works("A"), "semanticscholar": {"total": 0, "data": []}, "europepmc": articles("D")}
-    )
+    environ = {**KEYS, "SPECLOOM_MAX_CALLS_PER_QUESTION": "0"}
 
-    result = await Product(upstreams).call("academic_search", query="otters", open_access=True)
+    plain, german = [
+        routing_of(await Product(Upstreams(NOTHING), environ).call("news_search", query="otters", **narrowed))
+        for narrowed in ({}, {"language": "de"})
+    ]
 
-    assert "crossref" not in routing_of(result)["providers_attempted"]
-    assert routing_of(result)["provider_used"] == "europepmc"
+    # Tavily knows no language, and SearXNG does.
+    orders = [one["providers_attempted"] for one in (plain, german)]
+    assert [order.index("tavily") < order.index("searxng") for order in orders] == [True, False]
 
 
 async def test_what_the_filters_took_out_is_told_where_nobody_has_anything_else() -> None:

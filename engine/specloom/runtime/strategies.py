@@ -385,7 +385,7 @@ def answer_of(keys: Iterable[AnswerKey], returned: Value | None, context: Bindin
         if key.fields is not None and value is None and key.left_out:
             continue
         if key.fields is not None:
-            rows = (value or [])[: how_many(key.take, context)]
+            rows = (value if isinstance(value, list) else [])[: how_many(key.take, context)]
             answer[key.name] = [map_row(key.fields, row, context) or {} for row in rows]
         elif value is not None:
             answer[key.name] = value
