@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -104,7 +105,7 @@ async def format_sources(
         text, count, skipped = await run_reading(context, format_rows, body, told, accessed, here=here)
     if not is_known:
         lines = await write_in_csl(text if context.is_live else "[]", style, ", ".join(STYLES))
-        text = "\n\n".join(map(defuse, lines))
+        text = "\n\n".join(map(_defuse_numbered, lines))
     return Bibliography(
         style=style,
         entry_count=count,
@@ -114,6 +115,15 @@ async def format_sources(
         skipped_note=_to_note(skipped) if skipped else None,
         unreadable=problems or None,
     )
+
+
+_NUMBERED = re.compile(r"(?:\[[0-9]{1,4}\]|[0-9]{1,4}\.)\s")
+
+
+def _defuse_numbered(line: str) -> str:
+    """A line of a list as plain text, its number as it is."""
+    number = _NUMBERED.match(line)
+    return f"{number[0]}{defuse(line[number.end() :])}" if number else defuse(line)
 
 
 def _to_note(skipped: Sequence[str]) -> str:
