@@ -79,6 +79,14 @@ def test_wrapped_lines_that_nothing_marks_are_parted_by_their_ends(references: l
     assert texts(wrapped(references, width=70)) == references
 
 
+@pytest.mark.parametrize("references", [APA, VANCOUVER, ISO])
+@pytest.mark.parametrize("is_stripped", [False, True])
+def test_first_lines_that_are_indented_begin_references(references: list[str], *, is_stripped: bool) -> None:
+    text = "\n".join("\n".join(textwrap.wrap(one, 60, initial_indent="    ")) for one in references)
+
+    assert texts(text.strip() if is_stripped else text) == references
+
+
 @pytest.mark.parametrize(
     "heading",
     ["References", "## Bibliography", "**Works Cited**", "Literaturverzeichnis", "参考文献", "Список литературы"],

@@ -223,12 +223,13 @@ def _by_line(lines: Sequence[ListLine], first: int) -> list[int]:
         return [first]
     least = min(line.indent for line in lines)
     outer = [at for at, line in enumerate(lines) if line.indent == least]
-    if lines[0].indent == least and len(outer) < len(lines) and len(outer) > 1:
-        return [first + at for at in outer]
-    if lines[0].indent > least and outer:
-        # The first line of each is indented.
-        inner = [at for at, line in enumerate(lines) if line.indent == lines[0].indent]
-        return [first + at for at in inner]
+    inner = [at for at, line in enumerate(lines) if line.indent > least]
+    if inner and len(outer) > 1:
+        # Either what hangs goes on, or what is indented begins; the first line may have lost its indent.
+        hanging = outer if lines[0].indent == least else []
+        indented = sorted({0, *inner})
+        starts = max(hanging, indented, key=lambda places: _share_of_names(lines, places))
+        return [first + at for at in starts]
     whole = sum(len(line.text) > _SHORTEST and _begins(line.text) and _is_cited(line.text) for line in lines)
     if whole * 10 >= len(lines) * 9:
         return [first + at for at in range(len(lines))]
@@ -245,6 +246,11 @@ def _by_line(lines: Sequence[ListLine], first: int) -> list[int]:
             year = False
         year = year or bool(_YEAR.search(line.text)) or bool(_ADDRESS_END.search(line.text))
     return [first + at for at in starts]
+
+
+def _share_of_names(lines: Sequence[ListLine], places: Sequence[int]) -> float:
+    """How many of the lines at some places begin as references do."""
+    return sum(bool(_NAME_START.match(lines[at].text)) for at in places) / len(places) if places else -1.0
 
 
 def _begins(text: str) -> bool:
