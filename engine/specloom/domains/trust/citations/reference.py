@@ -51,7 +51,9 @@ _GIVEN = r"[^\W\d_a-z][^\W\d_]++(?:\s[^\W\d_a-z]\.?|\s[^\W\d_a-z][^\W\d_]++){0,2
 _SPELLED = rf"{_FAMILY},\s{_GIVEN}(?:,?\s(?:and|&)\s{_GIVEN}\s{_FAMILY}|,?\set\sal)?"
 # "Doe, Jane, Ann Roe, and Bob Poe": after the first, Chicago has given names first.
 _WHOLE = r"[^\W\d_a-z][^\W\d_]++(?:\s[^\W\d_a-z]\.){0,2}(?:\s[^\W\d_a-z][\w'’-]++){1,2}"
-_CHICAGO = rf"{_FAMILY},\s{_GIVEN}(?>,\s{_WHOLE}){{0,30}}(?:,?\s(?:and|&)\s{_WHOLE}|,?\set\sal)"
+_CHICAGO = (
+    rf"{_FAMILY},\s{_GIVEN}(?>,\s(?:{_WHOLE}|{_SPOKEN})){{0,30}}(?:,?\s(?:and|&)\s(?:{_WHOLE}|{_SPOKEN})|,?\set\sal)"
+)
 _LED = re.compile(
     rf"(?P<authors>{_INVERTED}|{_VANCOUVER}|{_CHICAGO}|{_PLAIN}|{_ET_AL}|{_SPELLED})[.:]\s+(?P<rest>\S.+)"
 )
