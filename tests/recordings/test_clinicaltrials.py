@@ -23,6 +23,7 @@ def test_studies_have_their_sponsor_their_phases_and_their_page() -> None:
         "interventions": ["recombinant human growth hormone", "Saline"],
         "sponsor": "Affiliated Hospital of Jiangnan University",
         "start_date": "2020-06-14",
+        "completion_date": "2021-06-08",
         "enrollment": 6,
         "url": "https://clinicaltrials.gov/study/NCT05105685",
     }

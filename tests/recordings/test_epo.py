@@ -53,6 +53,7 @@ def test_a_european_application_has_its_english_title_names_and_days() -> None:
             "assignee": "BOER BEHEER NIJMEGEN BV DE",
             "inventor": "KOSMAN WILHELMUS JACOBUS MARIA",
             "filed": "1999-11-08",
+            "cpc": ["B28B1/29", "B28B5/022", "B28B5/025", "B28B7/0064"],
         }
     ]
     assert abstract.startswith("The invention relates to an apparatus (1) for manufacturing green bricks from clay")

@@ -10,6 +10,8 @@ from tests.support.recordings import recorded, replay
 
 CONFIG = {"OPENALEX_EMAIL": "ann@example.org"}
 ARGS = {"query": "anything"}
+OTHER_PLACE = "https://iris.unil.ch/bitstreams/abf43caa-cbb7-44b3-85ac-d9849f3a24f0/download"
+"""A PDF that only a further location of a work has."""
 
 
 def test_a_sample_of_works_gives_a_row_each_with_what_is_known() -> None:
@@ -60,7 +62,7 @@ def test_an_abstract_is_put_together_from_its_index() -> None:
             85,
             "https://journals.plos.org/plosone/article/file?id=10.1371/journal.pone.0000030&type=printable",
         ),
-        ("work-article-elife", "10.7554/elife.01567", "Martial Sankar", "eLife", 2014, 45, None),
+        ("work-article-elife", "10.7554/elife.01567", "Martial Sankar", "eLife", 2014, 45, OTHER_PLACE),
         (
             "work-preprint",
             "10.1101/097196",

@@ -10,19 +10,27 @@ from tests.support.shipped import shipped_model
 
 HERE = Path(__file__).parent
 WITHOUT = {
+    "bing_news": "no recording",
     "brandfetch_search": "no recording",
     "brave_context": "no recording of passages",
+    "commons": "no recording",
     "core": "no recording",
     "doi_registry": "recorded is which agency a DOI is of, and asked is whether it is registered",
     "ecosystems": "no recording",
     "fxtwitter": "no recording",
+    "gdelt": "no recording",
     "github_raw": "what it gives is a file as it is",
-    "hackernews": "no recording of a search",
+    "google_news": "no recording",
     "google_patents": "no recording of a patent's page",
+    "hackernews": "no recording of a search",
     "jina": "no recording",
+    "marginalia": "no recording",
+    "nominatim": "no recording",
     "oecd": "no recording",
     "openalex_discovery": "the works of openalex by other words; held in tests/domains/papers",
     "openlibrary": "no recording",
+    "openverse": "no recording",
+    "photon": "no recording",
     "scholarapi": "no recording",
     "searchapi": "the one recording is of an engine that is not asked",
     "searxng": "no recording",
@@ -32,8 +40,11 @@ WITHOUT = {
     "tdm_elsevier": "no recording",
     "tdm_springer": "no recording",
     "wikipedia_articles": "no recording",
+    "wikipedia_search": "no recording",
+    "xbrl_filings": "no recording",
     "xquik": "no recording",
     "youcom": "no recording",
+    "youcom_keyless": "no recording",
 }
 """Providers without a recorded answer, with the reason."""
 

@@ -74,7 +74,7 @@ def test_papers_of_a_batch_read_like_those_of_a_search() -> None:
     assert [row["citation_count"] for row in rows] == [10670, 2185, 0]
     assert [row["year"] for row in rows] == [2001, 2013, 2023]
     assert rows[0]["authors"] == ["Marianne Bertrand", "E. Duflo", "S. Mullainathan"]
-    assert "journal" not in rows[0]
+    assert rows[0]["journal"] == "Experimental & Empirical Studies eJournal"
     assert "pdf_url" not in rows[2]
 
 

@@ -328,9 +328,8 @@ def test_an_article_of_pubmed_is_confirmed_by_its_number() -> None:
     said = asyncio.run(trust_replay.call(shipped_model(), "verify_citation", {"citation": citation}, world, asked))
 
     assert (said["exists"], said["identifier"]) == (True, {"kind": "pmid", "value": "20516115"})
-    # The recording is of the short form, which names no authors one by one.
     verdicts = {one["field"]: one["verdict"] for one in said["comparison"]}
-    assert verdicts == {"title": "match", "year": "match", "venue": "match"}
+    assert verdicts == {"title": "match", "authors": "match", "year": "match", "venue": "match"}
     assert said["matchedRecord"]["doi"] == "10.1158/0008-5472.can-09-4563"
     assert said["matchedRecord"]["journal"] == "Cancer Res"
 

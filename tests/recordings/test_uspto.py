@@ -23,7 +23,6 @@ def test_applications_have_their_parties_days_and_classes() -> None:
             "inventor": "8738103",
             "filed": "2024-04-30",
             "status": "Reexam Assigned to Examiner for Determination",
-            "cpc": [],
         },
         {
             "number": "US18693690",

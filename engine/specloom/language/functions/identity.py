@@ -19,15 +19,11 @@ _DOI = re.compile(r"10\.[0-9]{4,9}/\S+")
 _BEFORE_DOI = re.compile(r"^\s*(?:doi:\s*|https?://(?:dx\.|www\.)?doi\.org/|info:doi/)", re.IGNORECASE)
 _EXAMPLE = "10.5555/"
 """The prefix of examples, under which nothing is."""
-_ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(.+)", re.IGNORECASE)
+_NUMBERED = "10.48550/"
+"""The prefix of a preprint server whose works have numbers of its own."""
 # Figshare and Zenodo have `.v2`, Research Square `/v2`, bioRxiv, medRxiv and ChemRxiv `v2` or `-v2` behind the DOI.
 _VERSION = re.compile(r"[/.-]?v[0-9]{1,2}(?:\.full(?:\.pdf)?)?$")
 _VERSIONED = ("10.1101/", "10.21203/", "10.26434/", "10.6084/", "10.5281/", "10.31234/", "10.20944/", "10.22541/")
-_ARXIV = re.compile(
-    r"(?:arxiv\.org/(?:abs|pdf|html)/|10\.48550/arxiv\.|^\s*arxiv:\s*)"
-    r"((?:[a-z-]+(?:\.[a-z]{2})?/[0-9]{7})|[0-9]{4}\.[0-9]{4,5})(?:v[0-9]{1,2})?(?![0-9])",
-    re.IGNORECASE,
-)
 
 
 @function("nullable string", result=maybe(TEXT))
@@ -56,7 +52,7 @@ def _family(name: str | None) -> str | None:
     before, comma, _ = name.partition(",")
     words = [word for word in re.split(r"\s+", before.strip()) if word]
     if not comma and len(words) > 1:
-        # Initials behind the name, as PubMed writes it; else the name is behind.
+        # Initials behind the name, as indexes of medicine write it; else the name is behind.
         is_turned = words[-1].isupper() and len(words[-1].strip(".")) <= 3 and not words[0].strip(".").isupper()
         words = [words[0]] if is_turned else [words[-1]]
     text = unicodedata.normalize("NFKD", words[-1] if words else "")
@@ -67,20 +63,14 @@ def _family(name: str | None) -> str | None:
 @function("nullable string", result=maybe(TEXT))
 def _doi_key(text: str | None) -> str | None:
     """The DOI in a text, in small letters, as it counts for the same work: without address, escapes, closing marks and
-    the version of a preprint; null where there is none, for that of an example, and for that of arXiv's own."""
+    the version of a preprint; null where there is none, for that of an example, and for one that stands for a number
+    of a preprint server (10.48550)."""
     if text is None:
         return None
     found = _DOI.match(unquote(_BEFORE_DOI.sub("", text)).strip())
     if found is None:
         return None
     doi = found[0].rstrip(".,;)").lower()
-    if doi.startswith(_EXAMPLE) or _ARXIV_DOI.fullmatch(doi):
+    if doi.startswith((_EXAMPLE, _NUMBERED)):
         return None
     return _VERSION.sub("", doi) if doi.startswith(_VERSIONED) else doi
-
-
-@function("nullable string", result=maybe(TEXT))
-def _arxiv_key(text: str | None) -> str | None:
-    """The number at arXiv in an address, a DOI or a text that begins with `arXiv:`, without its version; else null."""
-    found = _ARXIV.search(text) if text is not None else None
-    return found[1].lower() if found else None
