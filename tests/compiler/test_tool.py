@@ -224,3 +224,39 @@ def test_weaving_grows_with_the_number_of_specs_and_no_faster() -> None:
     calls(8)
     small, large = calls(40), calls(160)
     assert large < 4 * small * 1.5
+
+
+WITH_IDENTITY = """\
+spec: capability/1
+name: find
+title: Finding
+description: Pages for a query.
+routing: {key: find, order: []}
+arguments:
+  query: {type: text, description: What is asked.}
+row:
+  title: {type: text, description: The title.}
+  url: {type: url, required: true, description: The address.}
+  year: {type: integer, description: The year.}
+  open: {type: boolean, description: Whether anyone can read it.}
+identity:
+  keys: [{is: canonical_url(row.url)}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("take", "sentence"),
+    [
+        ("{title: longest, open: any}", ""),
+        ("{year: longest}", "E104: 'year' is a number, which has no length (name providers in their order)"),
+        ("{open: longest}", "E104: 'open' is a boolean, which has no length (say \"any\")"),
+        ("{title: any}", "E104: 'title' is text, and `any` is for yes or no"),
+    ],
+)
+def test_which_value_of_merged_rows_counts_fits_the_field(take: str, sentence: str) -> None:
+    tool = a_tool(more=f"after: [{{merge: {{by: find, take: {take}}}}}]\n")
+
+    sentences = weave_texts(WITH_IDENTITY, tool).sentences
+
+    about_take = [one for one in sentences if one.startswith("E104")]
+    assert [one[: len(sentence)] for one in about_take] == ([sentence] if sentence else [])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from specloom.core import Report, did_you_mean
-from specloom.language import ANY, OPEN, TEXT, Any_, ListOf, RecordType, Shape, maybe, strip
+from specloom.language import ANY, BOOLEAN, OPEN, TEXT, Any_, Choice, ListOf, RecordType, Shape, describe, maybe, strip
 from specloom.model import Merge, Stage, Value
-from specloom.specs import Listing, Map, Node, YamlScalar, to_plain
+from specloom.specs import Listing, Map, Node, YamlEntry, YamlScalar, to_plain
 
 from .symbols import DependencyTracker, Symbols, added_by, overrides_of
 from .values import Scope, entries_of, items_of, maps_of, scalars_of, whole
@@ -113,6 +113,7 @@ def _merge(inner: Map, node: Map, row: RecordType, around: Symbols, report: Repo
     for entry in entries_of(takes):
         rule = to_plain(entry.value)
         _check_fields((YamlScalar(entry.key, entry.place, False),), row, scope)
+        _check_choice(entry, rule, row, report)
         for provider in scalars_of(entry.value) if isinstance(rule, list) else ():
             if provider.value not in around.providers and provider.value not in report.left_out:
                 hint = did_you_mean(str(provider.value), around.providers)
@@ -139,6 +140,17 @@ def _merge(inner: Map, node: Map, row: RecordType, around: Symbols, report: Repo
         tuple(versions.get("fields", ())),
     )
     return Stage("merge", node.place, merge=stage), _with(row, added)
+
+
+def _check_choice(entry: YamlEntry, rule: object, row: RecordType, report: Report) -> None:
+    """Report `longest` of what has no length, and `any` of what is neither true nor false."""
+    shape = strip(row.fields.get(entry.key, ANY))
+    if rule == "longest" and not (isinstance(shape, Any_ | ListOf | Choice) or shape == TEXT):
+        hint = 'say "any"' if shape == BOOLEAN else "name providers in their order"
+        report.add("E104", entry.value.place, f"{entry.key!r} is {describe(shape)}, which has no length", hint)
+    if rule == "any" and not (isinstance(shape, Any_) or shape == BOOLEAN):
+        hint = 'say "longest", or name providers in their order'
+        report.add("E104", entry.value.place, f"{entry.key!r} is {describe(shape)}, and `any` is for yes or no", hint)
 
 
 def _lookup(
