@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from itertools import islice
+from collections.abc import Sequence
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
@@ -165,6 +166,7 @@ _SET_IN = [
 _ONLY = re.compile(rf"(?i:\b(?:our|the|brand) (?:brand |corporate )?{_FONT}{_IS}|\bfont-family\s*:\s*){_FAMILY}")
 _ABOUT = re.compile(r"typograph|type ?face|\bfonts?\b|lettering", re.IGNORECASE)
 _WEIGHT = re.compile(r"\b(thin|extra ?light|light|regular|medium|semi ?bold|bold|extra ?bold|black|[1-9]00)\b", re.I)
+_ABOUT_ALL = re.compile(r"\b(?:both|all|each)\b[^.;]*", re.IGNORECASE)
 _NO_FAMILY = frozenset(_TABLE["no_family"])
 _GOOGLE = re.compile(r"https?://fonts\.(?:googleapis|google)\.com/[^\s\"'<>)]{1,500}")
 _FROM_GOOGLE = re.compile(r"\bgoogle fonts?\b|fonts\.google\.com", re.IGNORECASE)
@@ -179,8 +181,8 @@ def find_fonts(lines: list[GuidelineLine]) -> dict[str, Any]:
         about = bool(_ABOUT.search(f"{line.heading} {line.text}"))
         if not about:
             continue
-        for role, family in _families_of(line):
-            fonts.setdefault(role, _tell(family, line))
+        for role, family, words in _families_of(line):
+            fonts.setdefault(role, _tell(family, words))
         for match in _SCALE.finditer(line.text):
             scale.setdefault(match[1].lower(), re.sub(r"\s", "", match[2].lower()))
     if scale:
@@ -188,19 +190,23 @@ def find_fonts(lines: list[GuidelineLine]) -> dict[str, Any]:
     return fonts
 
 
-def _families_of(line: GuidelineLine) -> list[tuple[str, str]]:
-    families: list[tuple[str, str]] = []
-    for role, stated in _STATED:
-        match = stated.search(line.text)
-        if match and (family := _clean(match[1])):
-            families.append((role, family))
-    for role, pattern in _SET_IN:
+def _families_of(line: GuidelineLine) -> list[tuple[str, str, str]]:
+    """The role and family of each font in a line, with the words of the line that are about it."""
+    families: list[tuple[int, str, str]] = []
+    for role, pattern in (*_STATED, *_SET_IN):
         match = pattern.search(line.text)
-        if match and (family := _clean(match[1] or match[2])):
-            families.append((role, family))
+        family = _clean(next(filter(None, match.groups()))) if match else ""
+        if match and family:
+            families.append((match.start(), role, family))
     if not families and (match := _ONLY.search(line.text)) and (family := _clean(match[1])):
-        families.append(("heading", family))
-    return families
+        families.append((match.start(), "heading", family))
+    starts = sorted({start for start, _, _ in families})
+    if len(starts) < 2:
+        return [(role, family, line.text) for _, role, family in families]
+    # Each font has the words up to the next one, and those before the first or of a sentence about all of them.
+    shared = " ".join((line.text[: starts[0]], *_ABOUT_ALL.findall(line.text)))
+    spans = dict(zip(starts, pairwise((*starts, len(line.text))), strict=True))
+    return [(role, family, f"{line.text[slice(*spans[start])]} {shared}") for start, role, family in families]
 
 
 def _clean(family: str) -> str:
@@ -212,13 +218,13 @@ def _clean(family: str) -> str:
     return "" if not words or name.lower() in _NO_FAMILY or words[0].lower() in _NO_FAMILY else name
 
 
-def _tell(family: str, line: GuidelineLine) -> dict[str, Any]:
-    words = {match[1].lower().replace(" ", "") for match in _WEIGHT.finditer(line.text)}
+def _tell(family: str, text: str) -> dict[str, Any]:
+    words = {match[1].lower().replace(" ", "") for match in _WEIGHT.finditer(text)}
     weights = sorted({int(word) if word.isdecimal() else _TABLE["weights"][word] for word in words})
     font: dict[str, Any] = {"family": family}
     if weights:
         font["weights"] = weights
-    if _FROM_GOOGLE.search(line.text):
+    if _FROM_GOOGLE.search(text):
         font |= {"origin": "google", "origin_id": family}
     return font
 
@@ -238,6 +244,9 @@ _NO_NAME = re.compile(
     r"\b(?:primary|secondary|accent|background|text|surface|neutral|brand|main|colou?rs?|palette|code|value|our|the)\b",
     re.IGNORECASE,
 )
+_ASIDE = re.compile(r"\s*\(([^()]{1,60})\)")
+_CLAUSE_END = re.compile(r"[.,;|/•·]")
+_SENTENCE_END = re.compile(r"[.;|](?:\s|$)")
 _ROLES = [(role, re.compile(words, re.IGNORECASE)) for role, words in _TABLE["roles"].items()]
 
 
@@ -258,16 +267,20 @@ def find_swatches(lines: list[GuidelineLine]) -> list[Swatch]:
     for at, line in enumerate(lines):
         # A line with many codes is a ramp or code: its codes are colours, and no words stand with one of them.
         codes = _codes_of(line)
-        for start, code in codes:
-            label = _find_label(lines, at, start) if len(codes) < 4 else ""
-            role = find_role(label) or find_role(line.text) or find_role(line.heading)
+        phrases = _to_phrases(line.text, [code.span for code in codes])
+        roles = _to_roles(phrases)
+        for number, (code, phrase, own) in enumerate(zip(codes, phrases, roles, strict=True)):
+            label = "" if len(codes) > 3 else _to_label(phrase.before) if number else _find_label(lines, at, code)
+            # Where the line gives some of its colours a role, it gives none to the others.
+            role = own or ("" if any(roles) else find_role(label) or find_role(line.text)) or find_role(line.heading)
             # "Primary colour" is what a colour is for and not what it is called.
-            name = label if _NO_NAME.sub("", label).strip(" -") else ""
-            swatch = Swatch(code, name, role)
-            if code in swatches:
-                swatches[code] = swatches[code].joined(swatch)
+            names = (label, _to_label(phrase.aside) if len(codes) < 4 else "")
+            name = next((text for text in names if _NO_NAME.sub("", text).strip(" -")), "")
+            swatch = Swatch(code.hex, name, role)
+            if code.hex in swatches:
+                swatches[code.hex] = swatches[code.hex].joined(swatch)
             elif len(swatches) < MOST_SWATCHES:
-                swatches[code] = swatch
+                swatches[code.hex] = swatch
     return list(swatches.values())
 
 
@@ -276,26 +289,79 @@ def find_role(text: str) -> str:
     return next((role for role, words in _ROLES if words.search(text.replace("-", " "))), "")
 
 
-def _codes_of(line: GuidelineLine) -> list[tuple[int, str]]:
-    """Where colour codes begin in a line, and which colours they are."""
+@dataclass(frozen=True, slots=True)
+class _Code:
+    """A colour code in a line: which colour it is, and from where to where it stands."""
+
+    hex: str
+    span: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrase:
+    """The words of a line that are about one of its colours: before its code, behind it, and in brackets behind it.
+
+    `is_linked` says that no sentence ends between the colour before and this one.
+    """
+
+    before: str
+    behind: str
+    aside: str
+    is_linked: bool
+
+
+def _to_phrases(text: str, spans: Sequence[tuple[int, int]]) -> list[_Phrase]:
+    """The words about each colour of a line, by where the codes of the colours stand.
+
+    Words between two codes are parted where a clause ends. Without an end they belong to the code behind them, unless
+    the line begins with a code, as in "#0055FF primary #FF0055 secondary".
+    """
+    leads = bool(spans) and any(character.isalpha() for character in text[: spans[0][0]])
+    parts: list[tuple[str, str, bool]] = [("", text[: spans[0][0]], False)] if spans else []
+    for (_, end), (start, _) in pairwise(spans):
+        between = text[end:start]
+        aside = _ASIDE.match(between)
+        cut = _CLAUSE_END.search(between, aside.end() if aside else 0)
+        at = cut.start() if cut else aside.end() if aside else 0 if leads else len(between)
+        parts.append((between[:at], between[at:], not _SENTENCE_END.search(between)))
+    parts.append((text[spans[-1][1] :] if spans else "", "", False))
+    phrases = []
+    for (_, before, is_linked), (behind, _, _) in pairwise(parts):
+        aside = _ASIDE.match(behind)
+        phrases.append(_Phrase(before, _SENTENCE_END.split(behind)[0], aside[1] if aside else "", is_linked))
+    return phrases
+
+
+def _to_roles(phrases: Sequence[_Phrase]) -> list[str]:
+    """The role of each colour of a line, "" where it has none; a colour that is only listed has that of the last."""
+    roles: list[str] = []
+    for phrase in phrases:
+        role = find_role(phrase.before) or (find_role(phrase.behind) if len(phrases) > 1 else "")
+        roles.append(role or (roles[-1] if phrase.is_linked else ""))
+    return roles
+
+
+def _codes_of(line: GuidelineLine) -> list[_Code]:
+    """The colour codes of a line in their order."""
     codes = []
     for match in _CODE.finditer(line.text):
         digits = match[1] or match[2]
         # "#123" counts things; three digits are a colour right behind a word that says so.
         if len(digits) == 3 and not _COLOUR_WORD.search(line.text[max(0, match.start() - 25) : match.start()]):
             continue
-        codes.append((match.start(), find_hex(digits)))
+        codes.append(_Code(find_hex(digits), match.span()))
     for match in _RGB.finditer(line.text):
         channels = [int(match[part]) for part in (1, 2, 3)]
         code = to_hex(channels[0], channels[1], channels[2]) if max(channels) < 256 else ""
         # Where both are given they are one colour, whose code is the more exact of the two.
         if code and not codes:
-            codes.append((match.start(), code))
-    return sorted(codes)
+            codes.append(_Code(code, match.span()))
+    return sorted(codes, key=lambda code: code.span)
 
 
-def _find_label(lines: list[GuidelineLine], at: int, start: int) -> str:
+def _find_label(lines: list[GuidelineLine], at: int, code: _Code) -> str:
     """What a colour is called: the words before its code, else the short line above that is no code itself."""
+    start = code.span[0]
     own = _to_label(lines[at].text[:start])
     if own:
         return own
@@ -310,7 +376,7 @@ def _find_label(lines: list[GuidelineLine], at: int, start: int) -> str:
 
 def _to_label(text: str) -> str:
     text = _LABELS.sub("", text).strip(" \t:;,.()[]-–—=>")
-    text = re.sub(r"^--", "", text)
+    text = re.sub(r"^(?:--|(?:also|and|or)\b\s*|&\s*)", "", text, flags=re.IGNORECASE)
     match = _NAME.fullmatch(text)
     return match[0] if match and len(text) <= 40 else ""
 
