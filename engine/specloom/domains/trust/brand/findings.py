@@ -105,6 +105,19 @@ class Findings:
     tone_of_voice: dict[str, Any] = field(default_factory=dict)
     social: dict[str, str] = field(default_factory=dict)
     palette: list[Swatch] = field(default_factory=list)
+    makeshift: set[str] = field(default_factory=set)
+    """Slots of `colors` that nobody states: the colour of a browser's frame stands there until a page names one."""
+
+    def withdraw(self, stated: Mapping[str, str]) -> list[str]:
+        """Give up the makeshift colours whose slot is stated otherwise, and say which slots those were."""
+        withdrawn = sorted(slot for slot in self.makeshift & stated.keys() if stated[slot] != self.colors[slot])
+        for slot in withdrawn:
+            code = self.colors.pop(slot)
+            self.palette = [
+                replace(one, role="") if (one.hex, one.role) == (code, slot) else one for one in self.palette
+            ]
+        self.makeshift -= stated.keys()
+        return withdrawn
 
     def fill(self, more: Findings) -> list[str]:
         """Take over what is missing here, and say which fields that were ("identity.name", "colors.palette")."""
@@ -115,6 +128,8 @@ class Findings:
                 value = _clean(content) if section in _WORDS else content
                 if name not in mine and value not in (None, "", [], {}):
                     mine[name] = value
+                    if section == "colors" and name in more.makeshift:
+                        self.makeshift.add(name)
                     filled.append(f"{section}.{name}")
         if self._fill_palette(more.palette):
             filled.append("colors.palette")

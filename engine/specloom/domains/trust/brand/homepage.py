@@ -182,7 +182,10 @@ def _walk(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _add_colors(findings: Findings, root: HtmlElement, manifest: Mapping[str, Any]) -> None:
-    """The theme colour as primary, unless it is a neutral that only blends with the page, and the app's background."""
+    """The theme colour as primary, unless it is a neutral that only blends with the page, and the app's background.
+
+    Both are what a browser paints around the page, so they stand only until a brand page names such a colour.
+    """
     themes = [
         find_hex(str(node.get("content") or ""))
         for node in root.xpath("//meta[@name='theme-color']")
@@ -191,10 +194,12 @@ def _add_colors(findings: Findings, root: HtmlElement, manifest: Mapping[str, An
     theme = next((code for code in [*themes, find_hex(_text(manifest.get("theme_color")))] if code), "")
     if theme and not Swatch(theme).is_neutral:
         findings.colors["primary"] = theme
+        findings.makeshift.add("primary")
         findings.palette.append(Swatch(theme, role="primary"))
     background = find_hex(_text(manifest.get("background_color")))
     if background:
         findings.colors["background"] = background
+        findings.makeshift.add("background")
         findings.palette.append(Swatch(background, role="background"))
 
 

@@ -84,6 +84,14 @@ class _Work:
             self.sources.append(source | ({"scrapeQuality": "thin"} if thin else {}))
         return fields
 
+    def take_stated(self, name: str, url: str, findings: Findings, *, thin: bool = False) -> list[str]:
+        """The same from a page on which the brand states its colours: makeshift ones give way to them."""
+        lost = {f"colors.{slot}" for slot in self.findings.withdraw(findings.colors)}
+        for source in self.sources:
+            source["fields"] = [filled for filled in source["fields"] if filled not in lost]
+        self.sources = [source for source in self.sources if source["fields"] or "scrapeQuality" in source]
+        return self.take(name, url, findings, thin=thin)
+
     def miss(self, tier: str, fault: Fault) -> None:
         """Note a tier that could not be asked, so that its silence is not taken for nothing found."""
         self.errors.append({"tier": tier, "error": fault.message[:300]})
@@ -174,7 +182,7 @@ async def _gather(context: Context, domain: str, depth: str) -> dict[str, Any]:
 async def _read(context: Context, work: _Work, page: portal.BrandPage, label: str, source: str) -> None:
     """Take what a brand page says; the first of them is the portal."""
     findings, text, is_thin = await read_portal(context, page, label)
-    fields = work.take(source, page.url, findings, thin=is_thin)
+    fields = work.take_stated(source, page.url, findings, thin=is_thin)
     work.guidelines = work.guidelines or page.url
     if not work.portal:
         work.portal, work.blocked = page.url, is_thin and not fields
