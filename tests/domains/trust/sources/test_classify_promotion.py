@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.trust.records import SelfPromotion
-from specloom.domains.trust.sources.classify import find_self_promotion
+from specloom.domains.trust.sources.classify import find_self_promotion, find_self_ranking
 
 RANKING = "# The 5 best help desks\n\nIntro.\n\n## 1. {}\n\nIt is great.\n\n## 2. {}\n\nIt is fine.\n"
 
@@ -55,6 +55,58 @@ def test_a_brand_of_two_words_is_one_name(item):
 )
 def test_what_is_no_ranking_or_not_won_is_left_alone(url, text):
     assert find_self_promotion(url, text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# The best VPNs\n\n## 1. Acme VPN\n\n## 2. Beta VPN",
+        "# Die besten VPN\n\n### Platz 1: Acme VPN\n\n### Platz 2: Beta VPN",
+        "# Les meilleurs VPN\n\n1\\. Acme VPN\n2\\. Beta VPN",
+        "# Top VPNs\n\n| 1 | Acme VPN | 9.8 |\n| 2 | Beta VPN | 9.1 |",
+    ],
+)
+@pytest.mark.parametrize(
+    "url", ["https://www.acme-vpn.example/best", "https://acme-vpn.com/", "https://acmevpn.co.uk/"]
+)
+def test_a_place_may_be_written_in_several_ways_on_any_site_of_the_brand(url, text):
+    found = find_self_promotion(url, text)
+
+    assert found is not None
+    assert found.rank_position == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "others"),
+    [
+        ("https://www.acme-vpn.example/blog/best-vpn", []),
+        ("https://acmevpn.com/top-10", [("2. Beta VPN", "")]),
+        ("https://acme-vpn.com/vpns", [("2. Beta VPN", "https://www.acme-vpn.com/vpns#beta")]),
+    ],
+)
+def test_a_title_that_puts_the_brand_of_a_ranking_first_is_found(url, others):
+    found = find_self_ranking("1. Acme VPN", url, others)
+
+    assert found is not None
+    assert (found.item, found.rank_position, found.confidence) == ("1. Acme VPN", 1, "medium")
+
+
+@pytest.mark.parametrize(
+    ("title", "url", "others"),
+    [
+        ("1. Acme VPN", "https://www.acme-vpn.example/", [("2. Beta VPN", "https://beta.example/")]),
+        ("1. Acme VPN", "https://www.acme-vpn.example/reviews", [("2. Beta VPN", "")]),
+        ("1. Acme VPN", "https://acme-vpn.com/", [("2. Acme VPN Pro", "https://acme-vpn.com/pro")]),
+        ("1. Acme VPN", "https://acme-vpn.com/", [("Beta VPN", "https://acme-vpn.com/beta")]),
+        ("1. Acme VPN", "https://news.example.com/best-vpn", [("2. Beta VPN", "https://news.example.com/best-vpn")]),
+        ("2. Acme VPN", "https://acme-vpn.com/best-vpn", []),
+        ("Acme VPN", "https://acme-vpn.com/best-vpn", []),
+        ("1. Acme VPN", "http://127.0.0.1/best", []),
+        ("1. Acme VPN", "", []),
+    ],
+)
+def test_a_link_to_what_is_recommended_is_no_ranking(title, url, others):
+    assert find_self_ranking(title, url, others) is None
 
 
 @given(st.lists(st.sampled_from(["1. ", "2. ", "#", "Acme", "best", "\n", " ", "*", ":", "x"])).map("".join))

@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import accumulate, pairwise
 from typing import Literal
+from urllib.parse import unquote, urlsplit
 
 from specloom.core import dataclass, load_table
 from specloom.domains.text import (
     Reputation,
     find_reputation,
     invert,
+    is_address,
     to_alternatives,
     to_domains,
     to_host,
@@ -191,13 +193,15 @@ def _invert(groups: Mapping[str, Sequence[str]]) -> Mapping[str, str]:
 
 _SHORTEST_TOKEN = 3
 _LONGEST_BRAND = 4
-# An item of a list at the start of a line: heading, list and emphasis marks, then its number.
+_WORDS = load_table(__file__, "sources.yaml")["ranking"]
+_PLACE = rf"(?:(?:\#|\b(?:{to_alternatives(_WORDS['places'])}))[ \t]*)?"
+# An item of a list at the start of a line: heading, list, table and emphasis marks, then its number.
 _ITEM = re.compile(
-    r"""^[ \t>]*(?:\#{1,6}[ \t]+)?(?:[-*+•][ \t]+)?[*_]{0,3}(?:\#|no\.?[ \t]*)?([0-9]{1,2})
-    [.):]?[*_]{0,3}[ \t.):–—-]+(?=\S)(.*)$""",
+    rf"""^[ \t>|]*(?:\#{{1,6}}[ \t]+)?(?:[-*+•][ \t]+)?[*_]{{0,3}}{_PLACE}([0-9]{{1,2}})
+    \\?[.):]?[*_]{{0,3}}[ \t.):|–—-]+(?=\S)(.*)$""",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
-_WORDS = load_table(__file__, "sources.yaml")["ranking"]
+_IN_ADDRESS = re.compile(rf"\b(?:{to_alternatives(_WORDS['addresses'])})\b", re.IGNORECASE)
 _RANKING = re.compile(
     rf"\b(?:{to_alternatives(_WORDS['words'])})\b|{to_alternatives(_WORDS['unspaced'])}", re.IGNORECASE
 )
@@ -214,10 +218,8 @@ def find_self_promotion(url: str, text: str) -> SelfPromotion | None:
     item follows that is another name and when the title or the item says so. What a firm owns under other names is not
     known here.
     """
-    domain = to_registrable(to_host(url))
-    token = domain.partition(".")[0].removeprefix("xn--")
-    # best.example does not praise itself wherever a list has a best of something.
-    if len(token) < _SHORTEST_TOKEN or _RANKING.fullmatch(token):
+    domain, token = to_brand(url)
+    if not token:
         return None
     items = list(_ITEM.finditer(text))
     for first, second in pairwise(items):
@@ -231,6 +233,40 @@ def find_self_promotion(url: str, text: str) -> SelfPromotion | None:
                 detected=True, brand_domain=domain, brand_token=token, rank_position=1, confidence="high", item=item
             )
     return None
+
+
+def find_self_ranking(title: str, url: str, others: Sequence[tuple[str, str]]) -> SelfPromotion | None:
+    """A recommendation whose title gives the first place to the brand of the site that it links to, or None.
+
+    `others` are titles and addresses that stand in the same list. A link to what is recommended is no ranking, so the
+    address has to be one of a ranking, or that of another item, which has a later place and names another brand.
+    """
+    domain, token = to_brand(url)
+    first = _ITEM.match(title)
+    if not token or first is None or first[1].lstrip("0") != "1" or not _names(first[2], token, domain):
+        return None
+    path = re.sub(r"[^\w]|_", " ", unquote(urlsplit(url).path))
+    later = ((_ITEM.match(other), to_brand(address)[0]) for other, address in others)
+    if not _IN_ADDRESS.search(path) and not any(
+        place and place[1].lstrip("0") != "1" and site == domain and not _names(place[2], token, domain)
+        for place, site in later
+    ):
+        return None
+    return SelfPromotion(
+        detected=True, brand_domain=domain, brand_token=token, rank_position=1, confidence="medium", item=title[:200]
+    )
+
+
+def to_brand(url: str) -> tuple[str, str]:
+    """The domain of an address and the label of it that may be a brand; two empty texts where it has none."""
+    host = to_host(url)
+    domain = to_registrable(host)
+    # Below a top-level domain that the Public Suffix List does not have, names are registered right below it.
+    if not domain and "." in host and not to_suffix(host) and not is_address(host):
+        domain = ".".join(host.split(".")[-2:])
+    token = domain.partition(".")[0].removeprefix("xn--")
+    # best.example does not praise itself wherever a list has a best of something.
+    return (domain, token) if len(token) >= _SHORTEST_TOKEN and not _RANKING.fullmatch(token) else ("", "")
 
 
 def _names(item: str, token: str, domain: str) -> bool:

@@ -16,7 +16,7 @@ from specloom.plugins import Context, from_json
 
 from ..claims.coverage import assess
 from ..records import Corroboration, Ownership, Recommendation, RecommendationFlag, Recommendations, SelfPromotion
-from .classify import classify
+from .classify import classify, find_self_ranking
 from .conflicts import find_conflict, find_entities
 from .links import NO_LINK, LinkCheck, check_links
 
@@ -91,6 +91,7 @@ async def audit_recommendations(
             late = context.now() - began > PATIENCE
             _look_at_author(item)
             _look_at_host(item)
+            _look_at_place(item, [(other.record.title, other.url) for other in items if other is not item])
             if not late:
                 await _look_at_page(context, item)
             is_sought = bool(claim.strip() and item.record.title)
@@ -152,6 +153,16 @@ def _look_at_host(item: _Item) -> None:
         item.note(f"the link was not checked: {link.reason}")
 
 
+def _look_at_place(item: _Item, others: Sequence[tuple[str, str]]) -> None:
+    """Note a title that puts the brand of its own link first; what the page itself says is told in place of that."""
+    promotion = find_self_ranking(item.record.title, item.url, others)
+    if promotion is not None:
+        item.tell(self_promotion_signal=promotion)
+        item.flag(
+            "self_promotion", f"{promotion.item!r} gives the first place to the brand of {promotion.brand_domain}"
+        )
+
+
 async def _look_at_page(context: Context, item: _Item) -> None:
     if not item.link.live:
         return
@@ -162,8 +173,12 @@ async def _look_at_page(context: Context, item: _Item) -> None:
         item.note(f"its page could not be read ({KINDS[fault.kind].wire}), so self-promotion was not looked for")
     if signal := page.get("selfPromotionSignal"):
         promotion = from_json(SelfPromotion, signal)
+        reason = f"{promotion.brand_domain} ranks its own brand first: {promotion.item!r}"
+        if item.record.self_promotion_signal is None:
+            item.flag("self_promotion", reason)
+        else:
+            item.note(reason)
         item.tell(self_promotion_signal=promotion)
-        item.flag("self_promotion", f"{promotion.brand_domain} ranks its own brand first: {promotion.item!r}")
     elif owner := await _find_owner(context, item.url):
         item.tell(corporate_ownership_signal=owner)
         reason = f"{owner.brand_domain} is the site of {owner.entity_label}, which belongs to {owner.owner_label}"
