@@ -101,3 +101,97 @@ def test_who_works_there_has_one(biography: str) -> None:
 
     assert found is not None
     assert (found.conflict_type, found.cited_entity_name) == ("employed_by", "Otterware")
+
+
+GERMAN = "Otterware ist das beste CRM für Vertrieb"
+
+
+@pytest.mark.parametrize(
+    "biography",
+    [
+        "Mitgründer und Geschäftsführer von Otterware",
+        "Ingenieur bei Otterware",
+        "Sie arbeitet als Entwicklerin bei Otterware.",
+        "Otterware-Mitgründer",
+        "Er hat Otterware mitgegründet.",
+        "Aktionärin von Otterware",
+        "Gefördert von Otterware",
+        "Cofondatrice et directrice générale de Otterware",
+        "Il travaille chez Otterware.",
+        "Actionnaire de Otterware",
+        "Cofundador y director general de Otterware",
+        "Trabaja como ingeniera en Otterware",
+        "Cofondatore e amministratore delegato di Otterware",
+        "Lavora presso Otterware",
+        "Cofundador e diretor da Otterware",
+        "Trabalha na Otterware",
+        "Сооснователь и генеральный директор Otterware",
+        "Работает в Otterware",
+        "Otterwareの共同創業者",
+        "Otterwareに勤務",
+        "Otterware联合创始人",
+        "任职于Otterware",
+        "Fils de Paris, PDG de Otterware.",
+        "Co-founder & CTO @ Otterware",
+        "Former teacher. Engineer at Otterware since 2015.",
+        "Former engineer at Otterware; now CEO of Otterware",
+    ],
+)
+def test_a_stake_is_found_in_nine_languages(biography: str) -> None:
+    found = find_conflict(biography, GERMAN)
+
+    assert found is not None
+    assert found.cited_entity_name == "Otterware"
+    assert str(found.evidence) in biography
+
+
+@pytest.mark.parametrize(
+    "biography",
+    [
+        "Ehemaliger Geschäftsführer von Otterware",
+        "Früher Entwicklerin bei Otterware",
+        "Sie war Mitgründerin von Otterware.",
+        "Er arbeitet nicht bei Otterware.",
+        "Er ist kein Mitarbeiter von Otterware.",
+        "Nutzer und Kritiker von Otterware",
+        "Entwickler und Fan von Otterware",
+        "Geschäftsführer von Otterware bis 2019",
+        "Geschäftsführerin von Otterware (2010–2015)",
+        "Ex-Otterware-Chef",
+        "Ancien directeur de Otterware",
+        "Elle ne travaille pas chez Otterware",
+        "Antiguo director de Otterware",
+        "No trabaja en Otterware",
+        "Ex direttore di Otterware",
+        "Non lavora presso Otterware",
+        "Foi diretor da Otterware",
+        "Não trabalha na Otterware",
+        "Бывший директор Otterware",
+        "Он не работает в Otterware",
+        "元Otterwareのエンジニア",
+        "Otterwareの社員ではありません",
+        "曾任Otterware工程师",
+        "不是Otterware的员工",
+        "Otterwareのファンでエンジニア",
+        "Engineer and fan of Otterware",
+        "CEO of Otterware from 2010 to 2015",
+        "Berater für Vertrieb und Autor",
+        "Journalistin, schreibt über Otterware",
+        "Redakteurin bei Heise, Nutzerin von Otterware",
+        "Director de cine, cliente de Otterware",
+        "Directora de la revista que compara Otterware",
+        "Berater für Otterware-Kunden",
+        "Otterwareユーザーの社員",
+        "Co-founder and former CEO of Otterware",
+        "Otterware-Entwickler und Berater",
+        "Otterware Berater",
+        "Specialist in Otterware",
+        "Otterwareを使うエンジニア",
+        "Otterwareのコンサル会社の社長",
+        "Consultant en Otterware",
+        "Otterware工程师",
+        "Berater für Vertrieb und Leiter von Vertrieb.",
+    ],
+)
+def test_former_posts_denials_and_users_have_no_stake_in_nine_languages(biography: str) -> None:
+    assert find_conflict(biography, GERMAN) is None

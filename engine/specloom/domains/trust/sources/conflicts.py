@@ -11,17 +11,36 @@ from ..records import Conflict
 
 _TABLE = load_table(__file__, "stakes.yaml")
 _FORM = rf"(?:{to_alternatives(_TABLE['forms'])})\.?"
-_NAME = r"[A-Z][\w&'’-]*(?:\.[A-Za-z]{2,})?"
+# Letters of words that blanks part; other scripts write a name and what follows it in one.
+_LETTER = r"(?:[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[&'’-])"
+_NAME = rf"[A-ZÀ-ÖØ-ÞА-ЯЁ]{_LETTER}*(?:\.[A-Za-z]{{2,}})?"
 _ENTITY = re.compile(rf"{_NAME}(?:\s+(?:{_NAME}|&|of))*")
-_ROLE = f"(?:{to_alternatives(_TABLE['roles'])})"
+_PARTS = {
+    "ROLE": f"(?:{to_alternatives(_TABLE['roles'])}|{to_alternatives(_TABLE['roles_elsewhere'])})",
+    "ENGLISH": to_alternatives(_TABLE["roles"]),
+    "LEADER": to_alternatives(_TABLE["leaders"]),
+    "UNSPACED": to_alternatives(_TABLE["roles_unspaced"]),
+}
+_PART = re.compile("ROLE|ENGLISH|LEADER|UNSPACED|STEM|NAME")
 _ORDINARY = to_word_set(_TABLE["ordinary"])
+_NOUN_AFTER = re.compile(rf"\b(?:{to_alternatives(_TABLE['noun_after'])})\s+$", re.IGNORECASE)
 _SHORTEST = 3
 _AFTER = r"(?![\w-]|\.\w)"
 # What may follow the name of an employer: the end of the phrase, or a word that begins another.
-_ENDS = (
-    r"(?=\s*(?:$|[.,;:!?)|&—–/-]|(?:a|and|as|at|based|but|by|for|from|in|is|of|on|or|since|that|the|to|where|which|while"
-    r"|who|whose|with|[a-z]+ing)\b))"
+_ENDS = rf"(?=\s*(?:$|[.,;:!?)(|&—–/-]|(?:{to_alternatives(_TABLE['ends'])}|[a-z]+ing)\b))"
+_FORMER_WORD = rf"\b(?:{to_alternatives(_TABLE['former'])})\b|{to_alternatives(_TABLE['former_unspaced'])}"
+_FORMER = re.compile(rf"(?:{_FORMER_WORD})[\s-]*[\w\s,]{{0,30}}$", re.IGNORECASE)
+_OVER = re.compile(rf"[\s,(]*(?:{'|'.join(_TABLE['over'])})", re.IGNORECASE)
+_DENIED_WORD = rf"\b(?:{to_alternatives(_TABLE['denied'])})\b|n['’]t\b"
+_DENIED = re.compile(rf"(?:{_DENIED_WORD})[^.;!?]{{0,60}}$", re.IGNORECASE)
+# Within a sign a word of any of these kinds makes another thing of it.
+_VOID = re.compile(
+    rf"{_FORMER_WORD}|{_DENIED_WORD}|\b(?:{to_alternatives(_TABLE['outside'])})\b"
+    rf"|{to_alternatives(_TABLE['outside_unspaced'])}|{to_alternatives(_TABLE['denied_unspaced'])}",
+    re.IGNORECASE,
 )
+_DENIED_BEHIND = re.compile(rf"[^。.;!?]{{0,20}}?(?:{to_alternatives(_TABLE['denied_unspaced'])})")
+_DENIED_BEFORE = re.compile(rf"(?:{to_alternatives(_TABLE['denied_unspaced'])})[^。.;!?]{{0,20}}$")
 
 
 def find_conflict(biography: str, title: str) -> Conflict | None:
@@ -34,16 +53,11 @@ def find_conflict(biography: str, title: str) -> Conflict | None:
     for entity in find_entities(title):
         if entity not in text:
             continue
-        name = rf"{re.escape(entity)}(?:,?\s+{_FORM})?{_AFTER}"
         for sign in _TABLE["signs"]:
             for pattern in sign["patterns"]:
-                # A name that a noun follows only qualifies it: an engineer of Acme clusters does not work for Acme.
-                last = _ENDS if pattern.endswith("NAME") else ""
-                match = re.search(pattern.replace("ROLE", _ROLE).replace("NAME", name) + last, text)
-                if match is None:
-                    continue
-                before = text[max(0, match.start() - 80) : match.start()]
-                if not _FORMER.search(before[-60:]) and not _DENIED.search(before):
+                sign_of = re.finditer(_to_pattern(pattern, entity), text)
+                match = next((each for each in sign_of if _holds(text, each, entity)), None)
+                if match is not None:
                     return Conflict(
                         detected=True,
                         author_affiliation=match[0].strip(" ,."),
@@ -55,13 +69,37 @@ def find_conflict(biography: str, title: str) -> Conflict | None:
     return None
 
 
-_FORMER = re.compile(rf"\b(?:{to_alternatives(_TABLE['former'])})\b[\s-]*[\w\s,]{{0,30}}$", re.IGNORECASE)
-_DENIED = re.compile(rf"(?:\b(?:{to_alternatives(_TABLE['denied'])})|n['’]t)\b[^.;!?]{{0,60}}$", re.IGNORECASE)
+def _to_pattern(sign: str, entity: str) -> str:
+    """The pattern of a sign with a name in it."""
+    stem = re.escape(entity)
+    parts = {
+        **_PARTS,
+        "STEM": rf"(?<![A-Za-z0-9_-]){stem}(?![A-Za-z0-9_])",
+        "NAME": rf"{stem}(?:,?\s+{_FORM})?{_AFTER}",
+    }
+    # A name that a noun follows only qualifies it: an engineer of Acme clusters does not work for Acme.
+    return _PART.sub(lambda part: parts[part[0]], sign) + (_ENDS if sign.endswith("NAME") else "")
+
+
+def _holds(text: str, match: re.Match[str], entity: str) -> bool:
+    """Whether a sign is said of today and not denied, by the words within it and on both sides."""
+    before = text[max(0, match.start() - 80) : match.start()]
+    behind = text[match.end() : match.end() + 40]
+    # "No" is a preposition in Portuguese where it stands in front of a name.
+    within = re.sub(r"\bno\s+(?=\0)", "", match[0].replace(entity, "\0"))
+    return not (
+        _VOID.search(within)
+        or _FORMER.search(before[-60:])
+        or _OVER.match(behind)
+        or _DENIED.search(before)
+        or _DENIED_BEFORE.search(before)
+        or _DENIED_BEHIND.match(behind)
+    )
 
 
 def _sentence_around(text: str, start: int, end: int) -> str:
-    before = max((mark.end() for mark in re.finditer(r"[.!?]\s", text[:start])), default=0)
-    after = re.search(r"[.!?](?:\s|$)", text[end:])
+    before = max((mark.end() for mark in re.finditer(r"[.!?]\s|[。！？]", text[:start])), default=0)
+    after = re.search(r"[.!?](?:\s|$)|[。！？]", text[end:])
     return text[before : end + after.start() + 1 if after else len(text)].strip()[:300]
 
 
@@ -69,6 +107,8 @@ def find_entities(title: str) -> list[str]:
     """The names in a title that a company may bear, whole names before the words of them."""
     names: list[str] = []
     for match in _ENTITY.finditer(title):
+        if _NOUN_AFTER.search(title[: match.start()]):
+            continue
         words = [word for word in match[0].split() if word.lower().rstrip(".,") not in _ORDINARY]
         words = [word for word in words if not re.fullmatch(_FORM, word)]
         if not words:
