@@ -20,8 +20,15 @@ Confidence = Literal["high", "medium", "low", "none"]
 AuditFlag = Literal["retracted", "dead_link", "mischaracterized", "not_found", "unchecked", "title_mismatch"]
 """The flags of an entry, in the order in which they are told; the last is beside the five of the contract."""
 RecommendationFlag = Literal[
-    "conflict_of_interest", "dead_link", "self_promotion", "corporate_ownership", "low_reputation", "unknown_reputation"
+    "conflict_of_interest",
+    "dead_link",
+    "self_promotion",
+    "corporate_ownership",
+    "low_reputation",
+    "unknown_reputation",
+    "affiliate_commission",
 ]
+"""The flags of a recommendation; the last is beside those of the contract."""
 
 
 # --- what is told of one citation ---
@@ -263,6 +270,14 @@ class SelfPromotion:
 
 
 @record
+class Affiliation:
+    """A page that says of itself that it is paid for sales, and the sentence."""
+
+    detected: bool
+    evidence: str
+
+
+@record
 class Ownership:
     """Who owns what is recommended."""
 
@@ -300,6 +315,7 @@ class Recommendation:
     archived_url: str | None = None
     self_promotion_signal: SelfPromotion | None = None
     conflict_of_interest: Conflict | None = None
+    affiliate_signal: Affiliation | None = None
     corporate_ownership_signal: Ownership | None = None
     domain_reputation: Reputation | None = None
     link_live: bool | None = None

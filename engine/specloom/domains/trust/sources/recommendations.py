@@ -15,8 +15,17 @@ from specloom.domains.text.tokens import tokens
 from specloom.plugins import Context, from_json
 
 from ..claims.coverage import assess
-from ..records import Corroboration, Ownership, Recommendation, RecommendationFlag, Recommendations, SelfPromotion
+from ..records import (
+    Affiliation,
+    Corroboration,
+    Ownership,
+    Recommendation,
+    RecommendationFlag,
+    Recommendations,
+    SelfPromotion,
+)
 from .classify import classify, find_self_ranking
+from .commissions import find_commission
 from .conflicts import find_conflict, find_entities
 from .links import NO_LINK, LinkCheck, check_links
 
@@ -170,7 +179,11 @@ async def _look_at_page(context: Context, item: _Item) -> None:
         page = await context.run("read_page", {"url": item.url, "mode": "full", "max_length": _PAGE_BYTES})
     except Fault as fault:
         page = {}
-        item.note(f"its page could not be read ({KINDS[fault.kind].wire}), so self-promotion was not looked for")
+        unsought = "so commissions and self-promotion were not looked for"
+        item.note(f"its page could not be read ({KINDS[fault.kind].wire}), {unsought}")
+    if sentence := find_commission(str(page.get("content") or "")):
+        item.tell(affiliate_signal=Affiliation(detected=True, evidence=sentence))
+        item.flag("affiliate_commission", f"its page says that it is paid for sales: {sentence!r}")
     if signal := page.get("selfPromotionSignal"):
         promotion = from_json(SelfPromotion, signal)
         reason = f"{promotion.brand_domain} ranks its own brand first: {promotion.item!r}"
