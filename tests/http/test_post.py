@@ -73,6 +73,7 @@ def test_a_modern_request_is_answered_with_what_its_era_adds(server: HttpDemo) -
         (b'{"jsonrpc":"2.0","id":1,"method":"ping","a":[' + b"1," * 100_001 + b"1]}", 400, -32600),
         (b'{"jsonrpc":"2.0","id":' + b"9" * 5000 + b',"method":"ping"}', 400, -32700),
         (b'{"jsonrpc":"2.0","id":1,"method":"ping","a":"\xff"}', 400, -32700),
+        (b'{"jsonrpc":"2.0","id":1,"method":"ping","a":1e999}', 400, -32700),
     ],
 )
 def test_an_error_has_the_status_of_its_era(server: HttpDemo, message: Any, status: int, code: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import isinf
 
 from .protocol import INVALID_REQUEST, PARSE_ERROR, ProtocolError
 
@@ -87,11 +88,18 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-_decode = json.JSONDecoder(parse_constant=_refuse_constant).decode
+def _to_finite(text: str) -> float:
+    number = float(text)
+    if isinf(number):
+        raise ValueError(f"{text} is too large")
+    return number
+
+
+_decode = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_to_finite).decode
 
 
 def parse(raw: bytes) -> Any:
-    """The JSON value of one line; raises `ProtocolError` for anything that is not UTF-8 and JSON."""
+    """The JSON value of one line; raises `ProtocolError` for what is not UTF-8 and JSON, or a number beyond 1.8e308."""
     try:
         return _decode(raw.decode())
     except (ValueError, RecursionError):
