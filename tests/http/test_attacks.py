@@ -226,6 +226,7 @@ def test_a_worker_has_so_many_streams_whoever_opens_them(server: HttpDemo, monke
         clients = [stack.enter_context(server.client()) for _ in range(10)]
         heads = [one.open(LISTEN, X_Test_Owner=f"owner{at}") for at, one in enumerate(clients)]
         assert [one.status for one in heads] == [200] * 8 + [429] * 2
+        assert len(server.service._listening) == 8  # nothing is remembered of those who were refused
         clients[0].close()
         while server.service.streams == 8:
             assert server.post(request(1, "ping")).status == 200

@@ -203,10 +203,10 @@ class HttpService:
 
     def open_stream(self, listener: Listener) -> bool:
         """Count a stream of changes; False where there are too many."""
-        own = self._listening.setdefault(listener.owner, set())
+        own = self._listening.get(listener.owner, set())
         if self.streams >= MOST_STREAMS or len(own) >= MOST_STREAMS_AN_OWNER:
             return False
-        own.add(listener)
+        self._listening.setdefault(listener.owner, own).add(listener)
         self.streams += 1
         return True
 
