@@ -26,7 +26,9 @@ def desk(tmp_path: Path) -> Iterator[Operated]:
         executor = running.executor
         executor.tool_counts["demo_find"].add(0.3, Fault("upstream_unavailable", "x"), at=executor.clock())
         owner = join_owner(SCRIPT, "ann")
-        executor.failures.add(Failed(executor.clock(), owner, "demo_find", "upstream_unavailable", "demo", SCRIPT))
+        executor.failures.add(
+            Failed(executor.clock(), owner, "demo_find", "upstream_unavailable", "circuit_open", "demo", "of otters")
+        )
         yield running
 
 
@@ -65,7 +67,16 @@ def test_its_data_need_the_key_in_the_header(desk: Operated) -> None:
     assert 0 < tool["p50LatencyMs"] <= tool["p95LatencyMs"]
     assert data["activeSessions"] == 0
     assert data["rateLimit"].keys() == {"perMinutePerTenant", "globalPerSecond", "dailyPerTenant", "defaultTenant"}
-    assert data["recentErrors"][0]["message"] == SCRIPT
+    failed = data["recentErrors"][0]
+    assert failed.pop("timestamp")
+    assert failed == {
+        "tenantId": SCRIPT,
+        "tool": "demo_find",
+        "kind": "upstream_unavailable",
+        "reason": "circuit_open",
+        "provider": "demo",
+        "message": "The upstream failed lately and rests.",
+    }
     assert len(data["workers"]) == 1
     assert data["workers"][0]["memoryBytes"] > 1e6
 

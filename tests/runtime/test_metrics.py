@@ -44,9 +44,9 @@ def test_the_tenant_that_called_longest_ago_is_forgotten(monkeypatch: pytest.Mon
 
 def test_a_tenant_with_many_failures_pushes_out_nobody_elses() -> None:
     failures = Failures()
-    failures.add(Failed(1.0, "quiet:ann", "find", "network", "", "mine"))
+    failures.add(Failed(1.0, "quiet:ann", "find", "network", "network", "", "mine"))
     for at in range(2, 1000):
-        failures.add(Failed(float(at), "noisy:bob", "find", "network", "", str(at)))
+        failures.add(Failed(float(at), "noisy:bob", "find", "network", "network", "", str(at)))
 
     assert [one.message for one in failures.of("quiet")] == ["mine"]
     assert [one.message for one in failures.of("noisy")] == [str(at) for at in range(999, 949, -1)]
@@ -57,7 +57,7 @@ def test_the_failures_of_all_are_told_the_newest_first(monkeypatch: pytest.Monke
     monkeypatch.setattr(metrics, "FAILING_TENANTS", 2)
     failures = Failures()
     for at, owner in enumerate(("a:x", "b:x", "a:y", "c:x")):
-        failures.add(Failed(float(at), owner, "find", "network", "", ""))
+        failures.add(Failed(float(at), owner, "find", "network", "network", "", ""))
 
     assert [one.owner for one in failures.newest()] == ["c:x", "a:y", "a:x"]
     assert failures.of("b") == ()

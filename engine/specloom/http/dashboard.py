@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from specloom import __version__
-from specloom.core import VariableError, dump_clean, from_epoch, mask, read_variable
+from specloom.core import KINDS, VariableError, dump_clean, from_epoch, read_variable
 from specloom.plugins import split_owner
 from specloom.storage import StateStores
 
@@ -118,14 +118,16 @@ def describe_health(executor: Executor) -> dict[str, Any]:
 
 
 def describe_failures(executor: Executor) -> list[dict[str, Any]]:
-    """The newest calls of this worker that failed."""
+    """The newest calls of this worker that failed, in words of its own: the sentence of a fault may quote a caller."""
     return [
         {
             "timestamp": from_epoch(failed.at),
             "tenantId": split_owner(failed.owner)[0],
             "tool": failed.tool,
             "kind": failed.kind,
-            "message": mask(failed.message),
+            "reason": failed.reason,
+            "provider": failed.provider or None,
+            "message": KINDS[failed.reason].meaning,
         }
         for failed in executor.failures.newest()[:MOST_ERRORS]
     ]

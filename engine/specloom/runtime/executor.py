@@ -516,7 +516,7 @@ class Executor:
             routing = say_attempts(fault) if fault.tried else None
             if fault is raised or tool.envelope:
                 self._count(name, owner, time.perf_counter() - began, self.clock(), fault)
-                self.failures.add(Failed(self.clock(), owner, name, error, fault.provider, fault.message))
+                self.failures.add(Failed(self.clock(), owner, name, error, fault.kind, fault.provider, fault.message))
             if not tool.envelope:
                 raise
             told = ENVELOPES[tool.envelope].function(fault, given)

@@ -183,12 +183,16 @@ FAILING_TENANTS = 500
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A call that failed: when, whose, of which tool, and how; `kind` is the word that clients know."""
+    """A call that failed: when, whose, of which tool, and how.
+
+    `kind` is the word that clients know and `reason` the finer kind of the fault; `message` may quote what was asked.
+    """
 
     at: float
     owner: str
     tool: str
     kind: str
+    reason: str
     provider: str
     message: str
 
