@@ -130,6 +130,8 @@ def test_without_a_credential_it_says_what_was_not_looked_at_and_with_one_all_is
 
     assert (stranger.code, states(stranger)["protocol"]) == (0, "missing")
     assert TOKEN in says(stranger, "protocol")
+    assert stranger.sum.endswith(f"all is well, {len(stranger.findings) - 1} things looked at, 1 not")
+    assert stranger.remedies == [f"protocol: set {TOKEN} to a token or an API key"]
     assert says(stranger, "metadata").startswith(f"tokens are given by {issuer.url}")
     assert (caller.code, states(caller)["credential"], states(caller)["streams"]) == (0, "ok", "ok")
     assert token not in json.dumps(caller.to_json())

@@ -46,12 +46,14 @@ class Examination:
         told = [f"{count} {state}{'s' if state == 'warning' and count > 1 else ''}" for state, count in counts if count]
         if self.code in (NOT_OURS, UNREACHABLE):
             return f"{self.url}: {self.findings[-1].says}"
-        return f"{self.url}: {', '.join(told) or 'all is well'}, {len(self.findings)} things looked at"
+        unseen = sum(one.state == "missing" for one in self.findings)
+        looked = f"{len(self.findings) - unseen} things looked at" + (f", {unseen} not" if unseen else "")
+        return f"{self.url}: {', '.join(told) or 'all is well'}, {looked}"
 
     @property
     def remedies(self) -> list[str]:
-        """What to do, first what is broken."""
-        order = [one for state in ("broken", "warning") for one in self.findings if one.state == state]
+        """What to do, first what is broken, last what lets it look at the rest."""
+        order = [one for state in ("broken", "warning", "missing") for one in self.findings if one.state == state]
         return list(dict.fromkeys(f"{one.about}: {one.remedy}" for one in order if one.remedy))
 
     def to_json(self) -> dict[str, Any]:
