@@ -149,6 +149,19 @@ def test_a_key_names_the_tenant_and_nobody_else_comes_in(tmp_path: Path) -> None
         )
 
 
+@pytest.mark.parametrize(
+    ("name", "value"), [("LOG_FORMAT", "xml"), ("RATE_LIMIT_PER_TENANT", "lots"), ("TRUST_PROXY", "perhaps")]
+)
+def test_a_setting_that_is_not_understood_ends_the_start_with_one_line(tmp_path: Path, name: str, value: str) -> None:
+    command = [sys.executable, "-m", "specloom", "serve", "--http", "127.0.0.1:0"]
+    environ = make_environ(tmp_path, {name: value})
+    ended = subprocess.run(command, env=environ, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith(f"specloom: {name} is '{value}'; write ")
+    assert ended.stderr.count("\n") == 1
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 def test_a_parent_of_workers_holds_nothing_of_what_the_first_start_compiles(tmp_path: Path) -> None:
     def weigh() -> int:

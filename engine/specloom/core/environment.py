@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal
 
@@ -66,13 +66,17 @@ def read_variable(name: str, environ: Mapping[str, str]) -> str | int | float | 
         raise VariableError(f"{name} is {text!r}; write true or false")
     if variable.kind == "choice":
         if text.lower() not in variable.choices:
-            raise VariableError(f"{name} is {text!r}; write one of {', '.join(variable.choices)}")
+            raise VariableError(f"{name} is {text!r}; write {_or(variable.choices)}")
         return text.lower()
     if variable.kind in ("integer", "number"):
         return _to_number(variable, text)
     if variable.kind in ("duration", "size"):
         return _to_quantity(variable, text)
     return text
+
+
+def _or(choices: Sequence[str]) -> str:
+    return f"one of {', '.join(choices)}" if len(choices) > 1 else f"{choices[0]}, or leave it out"
 
 
 def _to_number(variable: Variable, text: str) -> int | float:

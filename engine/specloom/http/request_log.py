@@ -33,9 +33,14 @@ METHODS = frozenset(
 """Methods that are written as they are; of others, that there was one."""
 
 
+def wants_log(environ: Mapping[str, str]) -> bool:
+    """Whether the environment asks for a line a request; raises `VariableError` where that is not understood."""
+    return read_variable("LOG_FORMAT", environ) == "json"
+
+
 def make_log(environ: Mapping[str, str]) -> RequestLog | None:
     """The log that the environment asks for, if it does."""
-    if read_variable("LOG_FORMAT", environ) != "json":
+    if not wants_log(environ):
         return None
     folder = state_folder(environ)
     make_own_folder(folder, environ)

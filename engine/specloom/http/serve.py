@@ -30,6 +30,7 @@ from .identity import Authenticator, RevocationFile, SharedRevocations, read_ide
 from .limits import HttpLimits, LimitedEngine, LimitSettings, find_unasking, read_limits
 from .metrics import FOLDER
 from .operations import Operations
+from .request_log import wants_log
 from .service import HttpService
 from .settings import ENDPOINT, HttpSettings, SettingsError, read_settings
 from .supervisor import Life, Supervisor
@@ -66,6 +67,7 @@ def serve_http(address: str, selection: Selection, *, workers: str = "", replay:
         listener = bind(settings)
         settings = read_settings(environ, f"{settings.host}:{listener.getsockname()[1]}")
         admin = read_admin_settings(environ, warn)
+        wants_log(environ)
         ports = {name: bind(one) for name, one in admin.ports.items()}
         tenants = read_tenants(environ)
         selection.shared = identities is not None
