@@ -125,6 +125,30 @@ def test_an_answer_that_is_kept_is_the_same_for_every_worker(tmp_path: Path) -> 
     assert answers[-1]["_meta"]["cached"] is True
 
 
+def test_a_caller_and_an_operator_are_told_the_limits_that_hold(tmp_path: Path) -> None:
+    key, admin = make_key(tmp_path, "acme"), "the admin key of this test"
+    with serving(tmp_path, ADMIN_API_KEY=admin, DAILY_QUOTA_PER_TENANT="7") as (port, _):
+        held = {"Authorization": f"Bearer {key}"}
+        post(port, call(1, "web_search", {"query": "otters"}), **held)
+        told = post(port, request(2, "resources/read", {"uri": "stats://rate-limits"}), **held).json["result"]
+        with http_server.Client(port) as client:
+            shown = json.loads(client.get("/dashboard/data", X_Admin_Key=admin).body)["rateLimit"]
+
+    limits = json.loads(told["contents"][0]["text"])
+    assert limits["config"] == {"perMinutePerTenant": 120, "globalPerSecond": 1000, "dailyPerTenant": 7}
+    own = limits["defaultTenant"]
+    assert (own["perMinuteLimit"], own["dailyLimit"], own["dailyUsed"], own["dailyRemaining"]) == (120, 7, 1, 6)
+    assert shown == {**limits["config"], "defaultTenant": "default"}
+
+
+def test_a_server_for_oneself_tells_of_no_limit(tmp_path: Path) -> None:
+    with serving(tmp_path) as (port, _):
+        told = post(port, request(1, "resources/read", {"uri": "stats://rate-limits"})).json["result"]
+
+    limits = json.loads(told["contents"][0]["text"])
+    assert limits["config"] == {"perMinutePerTenant": 0, "globalPerSecond": 0, "dailyPerTenant": 0}
+
+
 def test_a_key_names_the_tenant_and_nobody_else_comes_in(tmp_path: Path) -> None:
     keys = [make_key(tmp_path, tenant) for tenant in ("acme", "globex")]
     with serving(tmp_path) as (port, _):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from specloom import __version__
-from specloom.core import KINDS, VariableError, dump_clean, from_epoch, read_variable
+from specloom.core import KINDS, dump_clean, from_epoch
 from specloom.plugins import split_owner
 from specloom.storage import StateStores
 
@@ -17,7 +17,7 @@ from .admin import NAMES
 from .metrics import Numbers, summarize
 
 if TYPE_CHECKING:
-    from specloom.runtime import Executor
+    from specloom.runtime import CallerLimits, Executor
 
     from .admin_keys import AdminKeys
     from .app import HttpRequest, Route
@@ -27,11 +27,6 @@ PAGE = "/dashboard"
 MOST_ERRORS = 20
 COUNTED = "activeSessions"
 JSON = ((b"content-type", b"application/json"),)
-LIMITS = {
-    "perMinutePerTenant": "RATE_LIMIT_PER_TENANT",
-    "globalPerSecond": "RATE_LIMIT_GLOBAL",
-    "dailyPerTenant": "DAILY_QUOTA_PER_TENANT",
-}
 WORKERS = {
     "calls": "mcp_active_calls",
     "connections": "mcp_active_connections",
@@ -44,13 +39,10 @@ WORKERS = {
 class Dashboard:
     """The page and its data."""
 
-    def __init__(
-        self, keys: AdminKeys, meter: Meter, engine: Callable[[], Awaitable[Executor]], environ: Mapping[str, str]
-    ) -> None:
+    def __init__(self, keys: AdminKeys, meter: Meter, engine: Callable[[], Awaitable[Executor]]) -> None:
         self._keys = keys
         self._meter = meter
         self._engine = engine
-        self._environ = environ
         self._page = files(__package__).joinpath("dashboard.html").read_text(encoding="utf-8")
 
     def routes(self) -> dict[str, Route]:
@@ -84,7 +76,7 @@ class Dashboard:
             "tools": summarize(numbers),
             COUNTED: await count_items(executor, NAMES["counted"][COUNTED]),
             "activeCalls": int(sum(numbers.get("mcp_active_calls", {}).values())),
-            "rateLimit": read_limits(self._environ),
+            "rateLimit": describe_limits(executor.caller_limits),
             "health": describe_health(executor),
             "recentErrors": describe_failures(executor),
             "workers": describe_workers(numbers),
@@ -99,15 +91,14 @@ async def count_items(executor: Executor, collection: str) -> int:
     return await executor.drawers.store().count(collection)
 
 
-def read_limits(environ: Mapping[str, str]) -> dict[str, Any]:
-    """The limits that hold for tenants."""
-    limits: dict[str, Any] = {}
-    for name, variable in LIMITS.items():
-        try:
-            limits[name] = read_variable(variable, environ)
-        except VariableError:
-            limits[name] = None
-    return {**limits, "defaultTenant": "default"}
+def describe_limits(limits: CallerLimits) -> dict[str, Any]:
+    """The limits that hold for tenants; 0 is none."""
+    return {
+        "perMinutePerTenant": limits.per_minute,
+        "globalPerSecond": limits.server_per_second,
+        "dailyPerTenant": limits.per_day,
+        "defaultTenant": "default",
+    }
 
 
 def describe_health(executor: Executor) -> dict[str, Any]:

@@ -97,7 +97,7 @@ class Operations:
             keys.check(request)
             await tell_metrics(meter, request)
 
-        dashboard = Dashboard(keys, meter, find_executor, self._environ)
+        dashboard = Dashboard(keys, meter, find_executor)
         routes = {**admin.routes(), **dashboard.routes(), METRICS: tell_metrics_to_operators}
         if ADMIN in self._ports:
             return [*places, self._place(app, ADMIN, routes)]

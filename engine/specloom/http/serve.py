@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, cast
 import uvicorn
 
 from specloom.core import VariableError, find_tracer, state_folder, to_plain
+from specloom.runtime import CallerLimits
 from specloom.server import check_shared, load_catalogue, load_image, make_backends, open_run_folder, warn
 from specloom.storage import RUN_FOLDER, local_backplane, local_owner, read_redis_settings
 
@@ -105,6 +106,9 @@ def serve_http(address: str, selection: Selection, *, workers: str = "", replay:
             shared = identities is not None
             backends = make_backends(
                 environ, served, replay=replay, record=record, shared=shared, may_share=True, backplane=paced
+            )
+            backends.executor.caller_limits = CallerLimits(
+                per_minute=bounds.per_tenant, per_day=bounds.daily_per_tenant, server_per_second=bounds.overall
             )
             engine = operations.engine = OwnerEngine(backends, own, environ, warn)
             engines.append(engine)

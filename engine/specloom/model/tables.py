@@ -64,12 +64,15 @@ class Pace:
 
 @record
 class TenantRow:
-    """The calls of the caller's tenant on this day of UTC."""
+    """The calls of the caller's tenant on this day of UTC, and the limits of this server; one of 0 is none."""
 
     id: str
     calls: int
     refused: int
     resets_at: str
+    per_minute: int = 0
+    per_day: int = 0
+    server_per_second: int = 0
 
 
 @record

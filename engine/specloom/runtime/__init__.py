@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .degradation import NO_FAILURE, PHRASES, with_notices
     from .executor import Done, Executor, Prepared, describe_large, to_body
     from .live_context import LiveContext
-    from .metrics import LATENCY_BOUNDS, Count
+    from .metrics import LATENCY_BOUNDS, CallerLimits, Count
     from .notices import none_configured, resolve
     from .operation import drive, drive_live, first_requests, perform
     from .plan import AnswerEnd, Ask, AskAll, Offer, PlanContext, ProviderOutcome, Pursuit, Run, Shortfall, plan_context
@@ -45,7 +45,7 @@ __getattr__ = exports(
         "cursor": "write_cursor",
         "executor": "Done Executor Prepared describe_large to_body",
         "live_context": "LiveContext",
-        "metrics": "LATENCY_BOUNDS Count",
+        "metrics": "LATENCY_BOUNDS CallerLimits Count",
         "notices": "none_configured resolve",
         "operation": "drive drive_live first_requests perform",
         "degradation": "NO_FAILURE PHRASES with_notices",

@@ -44,7 +44,7 @@ from .circuit_breaker import Breakers
 from .configuration import ROUTING, Routes, RoutingError, configure, plan_routes, read_settings
 from .degradation import with_notices
 from .live_context import LiveContext
-from .metrics import Count, Failed, Failures, Stalls, Tallies, TenantCounts, new_histogram
+from .metrics import CallerLimits, Count, Failed, Failures, Stalls, Tallies, TenantCounts, new_histogram
 from .pages import PageIndex
 from .plan import Ask, Life, Offer, Progress, ProviderOutcome, Run, conduct
 from .providers import Upstreams
@@ -347,6 +347,8 @@ class Executor:
         self.tool_counts: dict[str, Count] = {name: Count(buckets=new_histogram()) for name in model.tools}
         self.tenant_counts = TenantCounts() if by_tenant else None
         self.tallies = Tallies()
+        self.caller_limits = CallerLimits()
+        """Those that a server holds its callers to; whoever serves sets them."""
         self.stalls = Stalls()
         self.failures = Failures()
         if cache is not None:

@@ -110,6 +110,18 @@ class Tally:
     """Calls that ended as rate limited, by an upstream or by the pace that it asks for."""
 
 
+@dataclass(frozen=True, slots=True)
+class CallerLimits:
+    """How much this server lets its callers ask for, as resources tell it; 0 is without a limit."""
+
+    per_minute: int = 0
+    """Calls of a tenant."""
+    per_day: int = 0
+    """Calls of a tenant for which somebody was asked."""
+    server_per_second: int = 0
+    """Requests of all."""
+
+
 class Tallies:
     """A tally for each tenant that has called lately."""
 

@@ -166,7 +166,16 @@ def _tenant(executor: Executor, caller: _Caller) -> TenantRow:
     now = executor.clock()
     tally = executor.tallies.of(caller.tenant, now)
     midnight = from_epoch(next_midnight(now)) or ""
-    return TenantRow(id=caller.tenant, calls=tally.calls, refused=tally.refused, resets_at=midnight)
+    limits = executor.caller_limits
+    return TenantRow(
+        id=caller.tenant,
+        calls=tally.calls,
+        refused=tally.refused,
+        resets_at=midnight,
+        per_minute=limits.per_minute,
+        per_day=limits.per_day,
+        server_per_second=limits.server_per_second,
+    )
 
 
 def _failures(executor: Executor, caller: _Caller) -> list[FailureRow]:
