@@ -148,6 +148,12 @@ def test_the_audit_log_tells_who_did_what_and_nothing_of_what_was_said(folder: P
     hers = [one for one in rows if one.get("user_id") == "ada"]
 
     assert hers[-1]["event_type"] == "data.erasure"
-    assert {name for one in hers for name in one.get("metadata", {})} <= {"query_length", "items", "through", "routing"}
+    assert {name for one in hers for name in one.get("metadata", {})} <= {
+        "query_length",
+        "items",
+        "through",
+        "routing",
+        "cost",
+    }
     assert not any(SECRET in json.dumps(one) for one in rows)
     assert main(["audit", "verify"]) == 0
