@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from specloom.http.metrics import FAMILIES, Meter, merge, render
+from specloom.runtime.metrics import Failed
 from tests.support.operated import KEY, Operated, operated
 
 GONE = 3_999_999
@@ -107,6 +109,28 @@ def test_workers_add_up_and_what_has_ended_counts_on(desk: Operated, tmp_path: P
     assert added["mcp_active_calls"]['{worker="7"}'] == 3
     assert meter.add_up()["mcp_tool_calls_total"]['{tool="demo_find"}'] == 11
     assert '{worker="7"}' not in meter.add_up()["mcp_active_calls"]
+
+
+def test_the_newest_failures_of_all_workers_that_run_are_told_together(desk: Operated, tmp_path: Path) -> None:
+    folder, executor = tmp_path / "workers-1", desk.executor
+    folder.mkdir()
+    rows = [{"timestamp": f"{year}-01-01T00:00:00Z", "tool": "other"} for year in (2999, 2001)]
+    executor.failures.add(Failed(executor.clock(), "acme:ann", "demo_find", "network", "network", "demo", "of otters"))
+    other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        for number in (other.pid, GONE):
+            (folder / f"{number}.errors").write_text(json.dumps(rows), encoding="utf-8")
+        (folder / "12.errors").write_text("{half", encoding="utf-8")
+        meter = Meter(desk.server.app, desk.service, desk.trail, lambda: executor, folder)
+        told = asyncio.run(meter.add_up_failures())
+        meter.stop()
+    finally:
+        other.communicate(b"\n")
+
+    assert [one["tool"] for one in told] == ["other", "demo_find", "other"]
+    written = json.loads((folder / f"{os.getpid()}.errors").read_text("utf-8"))
+    assert [(one["tool"], one["tenantId"], one["reason"]) for one in written] == [("demo_find", "acme", "network")]
+    assert "otters" not in json.dumps(written)
 
 
 def test_of_a_state_the_highest_of_all_workers_is_told() -> None:

@@ -9,8 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from specloom import __version__
-from specloom.core import KINDS, dump_clean, from_epoch
-from specloom.plugins import split_owner
+from specloom.core import dump_clean, from_epoch
 from specloom.storage import StateStores
 
 from .admin import NAMES
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from .metrics import Meter
 
 PAGE = "/dashboard"
-MOST_ERRORS = 20
 COUNTED = "activeSessions"
 JSON = ((b"content-type", b"application/json"),)
 WORKERS = {
@@ -68,8 +66,7 @@ class Dashboard:
         request.only("GET", "HEAD")
         executor = await self._engine()
         numbers = await asyncio.to_thread(self._meter.add_up)
-        if executor.cache is not None:
-            executor.cache.notice_erasure()
+        failures = await self._meter.add_up_failures()
         data = {
             "generatedAt": from_epoch(executor.clock()),
             "version": __version__,
@@ -78,7 +75,7 @@ class Dashboard:
             "activeCalls": int(sum(numbers.get("mcp_active_calls", {}).values())),
             "rateLimit": describe_limits(executor.caller_limits),
             "health": describe_health(executor),
-            "recentErrors": describe_failures(executor),
+            "recentErrors": failures,
             "workers": describe_workers(numbers),
         }
         await request.answer(200, dump_clean(data).encode(), JSON)
@@ -106,22 +103,6 @@ def describe_health(executor: Executor) -> dict[str, Any]:
     rows = [one for one in executor.breakers.snapshot() if one["state"] != "closed"]
     shown = [{name: one[name] for name in ("provider", "family", "state")} for one in rows]
     return {"status": "degraded" if rows else "healthy", "breakers": shown}
-
-
-def describe_failures(executor: Executor) -> list[dict[str, Any]]:
-    """The newest calls of this worker that failed, in words of its own: the sentence of a fault may quote a caller."""
-    return [
-        {
-            "timestamp": from_epoch(failed.at),
-            "tenantId": split_owner(failed.owner)[0],
-            "tool": failed.tool,
-            "kind": failed.kind,
-            "reason": failed.reason,
-            "provider": failed.provider or None,
-            "message": KINDS[failed.reason].meaning,
-        }
-        for failed in executor.failures.newest()[:MOST_ERRORS]
-    ]
 
 
 def describe_workers(numbers: Numbers) -> list[dict[str, Any]]:

@@ -14,11 +14,12 @@ import re
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specloom.core import make_folder, open_private
+from specloom.core import KINDS, from_epoch, make_folder, open_private
+from specloom.plugins import split_owner
 from specloom.runtime import LATENCY_BOUNDS
 from specloom.storage import AuditTrail
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 EVERY = 1.0
 """Seconds between two times that a worker writes its numbers."""
+MOST_ERRORS = 20
+"""Failed calls that operators are shown."""
 MOST_GONE = 64
 """Files of workers that have ended, whose counts are still added."""
 FOLDER = "workers-"
@@ -78,6 +81,8 @@ class Meter:
         self._trail = trail
         self._folder = folder
         self._worker = str(os.getpid())
+        self._told = "[]"
+        """The failed calls that the other workers have been told of."""
         self._began = time.time()
         self._writing: asyncio.Task[None] | None = None
 
@@ -103,6 +108,17 @@ class Meter:
     def add_up(self) -> Numbers:
         """The numbers of all workers."""
         return merge([self.read(), *self._read_others()])
+
+    async def add_up_failures(self) -> list[dict[str, Any]]:
+        """The newest failed calls of all workers that run, the newest first."""
+        rows = self._read_failures()
+        for worker, others in await asyncio.to_thread(lambda: list(self._read_folder(".errors"))):
+            rows += others if is_alive(worker) else []
+        return sorted(rows, key=lambda row: str(row["timestamp"]), reverse=True)[:MOST_ERRORS]
+
+    def _read_failures(self) -> list[dict[str, Any]]:
+        executor = self._find_executor()
+        return describe_failures(executor) if executor is not None else []
 
     def read(self) -> Numbers:
         """The numbers of this worker."""
@@ -143,31 +159,40 @@ class Meter:
             await asyncio.sleep(EVERY)
 
     def _write(self, folder: Path) -> None:
+        self._put(folder, ".json", json.dumps(self.read()))
+        told = json.dumps(self._read_failures())
+        if told != self._told:
+            self._put(folder, ".errors", told)
+            self._told = told
+
+    def _put(self, folder: Path, suffix: str, text: str) -> None:
         draft = folder / f"{self._worker}.draft"
         with os.fdopen(open_private(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w", encoding="utf-8") as file:
-            file.write(json.dumps(self.read()))
-        draft.replace(folder / f"{self._worker}.json")
+            file.write(text)
+        draft.replace(folder / f"{self._worker}{suffix}")
 
     def _read_others(self) -> list[Numbers]:
         """The numbers of the other workers; of one that has ended what it counted, since no count may go back."""
-        if self._folder is None:
-            return []
         found: list[Numbers] = []
         gone = 0
-        for path in sorted(self._folder.glob("*.json"), reverse=True):
-            if path.stem == self._worker:
-                continue
-            try:
-                numbers = json.loads(path.read_text(encoding="utf-8"))
-            except (OSError, ValueError):
-                continue
-            if not is_alive(path.stem):
+        for worker, counted in self._read_folder(".json"):
+            numbers = counted
+            if not is_alive(worker):
                 gone += 1
                 if gone > MOST_GONE:
                     continue
                 numbers = {name: rows for name, rows in numbers.items() if _is_kept(name)}
             found.append(numbers)
         return found
+
+    def _read_folder(self, suffix: str) -> Iterator[tuple[str, Any]]:
+        """What the other workers have written, with the number of each."""
+        if self._folder is None:
+            return
+        for path in sorted(self._folder.glob(f"*{suffix}"), reverse=True):
+            if path.stem != self._worker:
+                with contextlib.suppress(OSError, ValueError):
+                    yield path.stem, json.loads(path.read_text(encoding="utf-8"))
 
 
 def _is_kept(name: str) -> bool:
@@ -197,6 +222,24 @@ def _read_executor(numbers: Numbers, executor: Executor) -> None:
         put("specloom_provider_errors_total", count.faults, provider=provider, operation=operation)
     for row in executor.breakers.snapshot():
         put("specloom_breaker_open", row["state"] != "closed", provider=row["provider"], operation=row["family"])
+
+
+def describe_failures(executor: Executor) -> list[dict[str, Any]]:
+    """The newest calls of this worker that failed, in words of its own: the sentence of a fault may quote a caller."""
+    if executor.cache is not None:
+        executor.cache.notice_erasure()
+    return [
+        {
+            "timestamp": from_epoch(failed.at),
+            "tenantId": split_owner(failed.owner)[0],
+            "tool": failed.tool,
+            "kind": failed.kind,
+            "reason": failed.reason,
+            "provider": failed.provider or None,
+            "message": KINDS[failed.reason].meaning,
+        }
+        for failed in executor.failures.newest()[:MOST_ERRORS]
+    ]
 
 
 def merge(every: Iterable[Numbers]) -> Numbers:
