@@ -81,15 +81,20 @@ async def test_a_plain_request_is_passed_on_without_what_was_for_the_proxy() -> 
     assert server.last.headers == {"host": f"127.0.0.1:{server.port}", "x": "y", "connection": "close"}
 
 
-async def test_a_host_that_says_nothing_is_an_answer_once_the_page_is_there() -> None:
+def open_silent_host() -> Loopback:
+    """A host that takes requests, and says nothing until it is stopped."""
     server = Loopback(lambda call: (200, {}, ""))
 
     def hang(call: Call) -> Reply:
-        server.stopped.wait(10)
+        server.stopped.wait(30)
         return 200, {}, ""
 
     server.handler = hang
-    with server:
+    return server
+
+
+async def test_a_host_that_says_nothing_is_an_answer_once_the_page_is_there() -> None:
+    with open_silent_host() as server:
         async with open_proxy() as proxy:
             ticket = proxy.open_ticket(allow_private=True)
             ticket.patience = 0.1
@@ -101,14 +106,7 @@ async def test_a_host_that_says_nothing_is_an_answer_once_the_page_is_there() ->
 
 
 async def test_a_host_that_is_waited_for_already_is_waited_for_no_longer_than_others() -> None:
-    server = Loopback(lambda call: (200, {}, ""))
-
-    def hang(call: Call) -> Reply:
-        server.stopped.wait(30)
-        return 200, {}, ""
-
-    server.handler = hang
-    with server:
+    with open_silent_host() as server:
         async with open_proxy() as proxy:
             ticket = proxy.open_ticket(allow_private=True)
             async with connect(proxy, ticket) as client:
