@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -44,11 +45,9 @@ IMAGES = {
         }
     ]
 }
-NEWS = {
-    "results": [
-        {"title": "Back", "url": "https://n.example.org/a", "description": "Seen.", "page_age": "2026-03-03T07:00:00"}
-    ]
-}
+YESTERDAY = (datetime.now(UTC) - timedelta(days=1)).strftime("%Y-%m-%dT07:00:00")
+"""News are those of a week, so that rows of a fixed day would be too old one day."""
+NEWS = {"results": [{"title": "Back", "url": "https://n.example.org/a", "description": "Seen.", "page_age": YESTERDAY}]}
 
 
 def record(folder: Path, step: str, body: Any) -> None:
@@ -100,7 +99,7 @@ async def test_a_client_gets_rows_and_a_text_that_tells_of_them(
     assert first["claimSignal"] == "They hold hands."
     assert web.structured_content["trust"] == "untrusted-external-content"
     assert images.structured_content["images"][0]["width"] == 9
-    assert news.structured_content["articles"][0]["publishedAt"] == "2026-03-03T07:00:00Z"
+    assert news.structured_content["articles"][0]["publishedAt"] == f"{YESTERDAY}Z"
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -135,7 +134,13 @@ async def test_a_fault_is_a_sentence_and_a_block(era: str, recordings: Path, tmp
         missing = await client.call_tool("web_search", {})
         repaired = await client.call_tool(
             "web_search",
-            {"query": "otters", "num_results": "1", "sites": '["a.example.org"]', "provider": "brave", "lens": None},
+            {
+                "query": "otters",
+                "num_results": "1",
+                "sites": '["otters.example.org"]',
+                "provider": "brave",
+                "lens": None,
+            },
         )
 
     sentence, _, block = text_of(unknown).partition("\n\n")
@@ -247,6 +252,8 @@ PAYLOADS = {
 async def test_real_payloads_become_rows(era: str, tmp_path: Path) -> None:
     folder = tmp_path / "recordings"
     bodies = {step: json.loads((FIXTURES / name).read_bytes()) for step, name in PAYLOADS["brave"].items()}
+    for row in bodies["news.main"]["results"]:
+        row["page_age"] = YESTERDAY
     for step, body in bodies.items():
         record(folder, step, body)
 

@@ -172,7 +172,8 @@ def test_every_answer_fits_and_has_its_schema(titles: list[str], tokens: int) ->
 
     told = fit({"query": "q", "results": rows}, max_tokens=tokens)
 
-    assert size(told) <= tokens or len(told["results"]) <= 2
+    # A tenth over is allowed, before what no spec foresees is shortened.
+    assert size(told) <= tokens + tokens // 10 or len(told["results"]) <= 2
     Draft7Validator(weave_budget().tool().output_schema).validate(told)
 
 

@@ -115,7 +115,7 @@ _ONE_LINE = (
     "title", "container", "publisher", "volume", "issue", "short_title", "short_container", "series", "series_number",
     "number", "edition", "version", "genre", "place", "event", "issn", "pmid", "pmcid", "arxiv", "language",
 )  # fmt: skip
-_PAGES = re.compile(r"(?:(?<!\s)\s++)?[-‐-―]++\s*+")
+_PAGES = re.compile(r"(?:(?<!\s)\s++)?[-‐-―]++(?:\s*+[-‐-―]++)*+\s*+")
 
 
 def clean(text: str) -> str:
@@ -166,8 +166,12 @@ def normalize(entry: BibliographyEntry) -> BibliographyEntry:
     isbn = clean(entry.isbn)
     issued = to_issued(*(*entry.issued, 0, 0, 0)[:3])
     dated = clean(entry.dated)
+    lines = {name: clean(getattr(entry, name)) for name in _ONE_LINE}
+    # What others call the edition of a program is its version, and RIS has one tag for both.
+    if entry.kind == "software":
+        lines["version"], lines["edition"] = lines["version"] or lines["edition"], ""
     return BibliographyEntry(
-        **{name: clean(getattr(entry, name)) for name in _ONE_LINE},
+        **lines,
         **{name: clean_text(getattr(entry, name)) for name in ("abstract", "note", "annote")},
         authors=_normalize_names(entry.authors),
         editors=_normalize_names(entry.editors),
