@@ -115,7 +115,7 @@ _ONE_LINE = (
     "title", "container", "publisher", "volume", "issue", "short_title", "short_container", "series", "series_number",
     "number", "edition", "version", "genre", "place", "event", "issn", "pmid", "pmcid", "arxiv", "language",
 )  # fmt: skip
-_PAGES = re.compile(r"(?:(?<!\s)\s++)?[-‐-―]++(?:\s*+[-‐-―]++)*+\s*+")
+_PAGES = re.compile(r"(?:(?<!\s)\s++)?[-‐-―]++\s*+")
 
 
 def clean(text: str) -> str:
