@@ -30,7 +30,7 @@ _AFTER = r"(?![\w-]|\.\w)"
 _ENDS = rf"(?=\s*(?:$|[.,;:!?)(|&—–/-]|(?:{to_alternatives(_TABLE['ends'])}|[a-z]+ing)\b))"
 _FORMER_WORD = rf"\b(?:{to_alternatives(_TABLE['former'])})\b|{to_alternatives(_TABLE['former_unspaced'])}"
 _FORMER = re.compile(rf"(?:{_FORMER_WORD})[\s-]*[\w\s,]{{0,30}}$", re.IGNORECASE)
-_OVER = re.compile(rf"[\s,(]*(?:{'|'.join(_TABLE['over'])})", re.IGNORECASE)
+_OVER = re.compile(rf"[\s,(]*+(?:{'|'.join(_TABLE['over'])})", re.IGNORECASE)
 _DENIED_WORD = rf"\b(?:{to_alternatives(_TABLE['denied'])})\b|n['’]t\b"
 _DENIED = re.compile(rf"(?:{_DENIED_WORD})[^.;!?]{{0,60}}$", re.IGNORECASE)
 # Within a sign a word of any of these kinds makes another thing of it.
