@@ -1,4 +1,7 @@
-"""Every diagnostic code has a fixture, and the comment that opens the fixture is what its author sees."""
+"""Every diagnostic code has a fixture, and the comment that opens the fixture is what its author sees.
+
+What a word of the language says beside that has a fixture of its own: `E105.resume.yaml`, or a folder of that name.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +31,17 @@ FOLDERS = {
 }
 
 
-def find_fixture(code: str) -> Path | None:
-    """The file or the folder of a code."""
-    return next((path for path in (HERE / f"{code}.yaml", HERE / code) if path.exists()), None)
+FIXTURE = re.compile(r"([EW]\d+)(?:\.[a-z]+)?(?:\.yaml)?")
+
+
+def list_fixtures() -> list[Path]:
+    """The files and folders of all codes."""
+    return sorted(path for path in HERE.iterdir() if FIXTURE.fullmatch(path.name))
+
+
+def code_of(fixture: Path) -> str:
+    """The code that a fixture shows."""
+    return fixture.name.partition(".")[0]
 
 
 def speaking_file(fixture: Path) -> Path:
@@ -90,10 +101,9 @@ def output_of(fixture: Path, root: Path, *, coverage: bool) -> str:
     return "\n".join(lines).replace(f"{root.as_posix()}/", "")
 
 
-@pytest.mark.parametrize("code", CODES)
-def test_the_output_is_what_the_fixture_says(code: str, tmp_path: Path) -> None:
-    fixture = find_fixture(code)
-    assert fixture is not None, f"{code} has no fixture; add tests/compiler/golden/{code}.yaml"
+@pytest.mark.parametrize("fixture", list_fixtures(), ids=lambda fixture: fixture.name.removesuffix(".yaml"))
+def test_the_output_is_what_the_fixture_says(fixture: Path, tmp_path: Path) -> None:
+    code = code_of(fixture)
     speaker = speaking_file(fixture)
     coverage = code.startswith("W")
 
@@ -107,10 +117,12 @@ def test_the_output_is_what_the_fixture_says(code: str, tmp_path: Path) -> None:
     assert re.match(rf"(error|warning)\[{code}\]", output), f"the fixture of {code} shows something else first"
 
 
-def test_every_fixture_belongs_to_a_code() -> None:
-    found = {path.stem for path in HERE.iterdir() if re.fullmatch(r"[EW]\d+", path.stem)}
+def test_every_code_has_a_fixture_of_its_own_name() -> None:
+    found = {code_of(path) for path in list_fixtures()}
+    plain = {path.name.removesuffix(".yaml") for path in list_fixtures()}
 
     assert found <= set(CODES)
+    assert sorted(set(CODES) - plain) == [], "add tests/compiler/golden/CODE.yaml for each"
 
 
 def test_the_base_library_has_nothing_to_complain_about() -> None:

@@ -182,7 +182,7 @@ def _check_resume(node: Map, kind: str, said: Mapping[str, Any], resume: bool, r
         for word in needed:
             if word not in said:
                 report.add("E102", node.entries[kind].place, f"`{kind}` needs the key {word!r}")
-    if "deepest" in node and kind == "cursor":
+    if resume and "deepest" in node and kind == "cursor":
         report.add("E105", node.entries["deepest"].place, "a cursor has no number", "remove `deepest`")
 
 
