@@ -179,16 +179,18 @@ def write_position(
     arguments = parse_arguments(tool, rest)
     context = plan_context(tool, model, arguments, config, offer, now)
     named = [name for name in stated if name != GIVEN]
-    at = next(
+    asking = [
         index
         for index, strategy in enumerate(tool.plan)
         if strategy.operation
         and {*named} <= {*name_providers(strategy.providers, context)}
         and (strategy.when is None or truthy(evaluate(strategy.when, context)))
-    )
+    ]
+    if not asking:
+        raise Fault("validation", f"with these arguments nothing in the plan asks {' and '.join(named)} for a page")
     positions = tuple((name, to_position(stated[name])) for name in named)
     size = arguments.given.get(tool.cursor.size) if tool.cursor.size else None
-    cursor = AnswerEnd(at, positions, stated.get(GIVEN, 0), size)
+    cursor = AnswerEnd(asking[0], positions, stated.get(GIVEN, 0), size)
     return {**rest, tool.cursor.name: write_cursor(tool, arguments.given, cursor)}
 
 
