@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 CONNECTIONS = (1, 8, 64)
-FLOORS = {"kept web_search": 1.5, "new web_search": 0.4}
+FLOORS = {"new web_search": 0.4}
 """Calls a second that are wanted, by those of the rival."""
+RATES = {"tools/list": 5000.0, "kept web_search": 4000.0}
+"""Calls a second that are wanted of one worker at the most connections, whoever stands beside it."""
 TAIL = 0.5
 """p99 of kept answers at the most connections, by that of the rival."""
 SCALING = 1.7
@@ -139,7 +141,8 @@ def to_figures(loads: Mapping[tuple[str, str, int], list[Load]], beside: str) ->
         for count in CONNECTIONS:
             group = f"{kind} over HTTP, {count} connection{'s' if count > 1 else ''}"
             ours, theirs = loads["ours", kind, count], loads.get(("theirs", kind, count), [])
-            floor = FLOORS.get(kind) if theirs else None
+            rate = RATES.get(kind) if count == CONNECTIONS[-1] else None
+            floor = rate or (FLOORS.get(kind) if theirs else None)
             tail = TAIL if theirs and count == CONNECTIONS[-1] and kind == "kept web_search" else None
             for name, field, budget in (("calls a second", "rate", floor), ("p50", "p50", None), ("p99", "p99", tail)):
                 found.append(
@@ -151,6 +154,7 @@ def to_figures(loads: Mapping[tuple[str, str, int], list[Load]], beside: str) ->
                         tuple(getattr(one, field) for one in theirs),
                         budget=budget,
                         at_least=field == "rate",
+                        absolute=field == "rate" and rate is not None,
                         beside=beside if theirs else "",
                     )
                 )
