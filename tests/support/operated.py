@@ -15,6 +15,7 @@ from specloom.http.admin_keys import read_admin_settings
 from specloom.http.app import HttpApp
 from specloom.http.engine import OwnerEngine
 from specloom.http.gate import Caller
+from specloom.http.health import Health
 from specloom.http.identity import Tenants
 from specloom.http.identity.revocations import FILE_NAME, RevocationFile
 from specloom.http.operations import Operations
@@ -40,6 +41,8 @@ PAGE: Reply = (
 
 class NamedGate:
     """Callers are who `X-Test-Owner` names, as TENANT/USER."""
+
+    is_ready = True
 
     async def admit(self, headers: Any, query: bytes) -> Caller:
         tenant, _, user = dict(headers).get(b"x-test-owner", b"acme/ann").decode().partition("/")
@@ -155,6 +158,7 @@ def operate(
     revocations = RevocationFile(state / FILE_NAME, warn=warned.append)
     operations = Operations(admin, ports, settings, warn=warned.append)
     operations.engine = engine
+    server.app.health = Health(operations.find_executor, warn=warned.append)
     server.others = operations.open(server.app, server.service, revocations)
     numbers = {name: listener.getsockname()[1] for name, listener in ports.items()}
     with server:

@@ -109,9 +109,15 @@ def _health(visitor: Visitor) -> list[Finding]:
         return [Finding("missing", "health", says)]
     found = [Finding("ok", "alive", f"/health/live, {taken}")]
     ready = visitor.get("/health/ready")
+    if ready.status == 200 and ready.message.get("status") == "degraded":
+        says = "/health/ready says degraded: what it shares with others is away, or every provider that it asks rests"
+        return [*found, Finding("warning", "ready", says, "look at its log, and at the server of REDIS_URL")]
     if ready.status == 200:
         return [*found, Finding("ok", "ready", "/health/ready")]
-    remedy = "wait while the engine is loaded; else look at the issuer of tokens, whose keys it has to have"
+    remedy = (
+        "wait while the engine is loaded; else its log says why: the state may have another key, or the issuer of "
+        "tokens be away"
+    )
     return [*found, Finding("broken", "ready", f"/health/ready says {ready.status}: it takes no calls", remedy)]
 
 

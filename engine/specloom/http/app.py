@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from .exchange import Receive, Send
     from .gate import Caller, Gate
     from .guards import ConnectionGuard
+    from .health import Health
     from .identity import ResourceMetadata
     from .limits import HttpLimits
     from .service import HttpService
@@ -114,6 +115,8 @@ class HttpApp:
         """What counts its connections, once it is served."""
         self.answered: Counter[tuple[str, int]] = Counter()
         """Requests by route and status; 0 for those whose client left."""
+        self.health: Health | None = None
+        """What looks behind the engine for its probe; without it one that is loaded is well."""
         self.tracer: Tracer | None = None
         """What makes spans, where an operator traces."""
         self.log: Callable[[HttpRequest, str], None] | None = None
@@ -180,9 +183,11 @@ class HttpApp:
 
     async def _ready(self, request: HttpRequest) -> None:
         request.only("GET", "HEAD")
-        is_ready = self._service.is_ready and not self._service.is_draining and self.gate.is_ready
-        body = b'{"status":"%s"}' % (b"healthy" if is_ready else b"unhealthy")
-        await request.answer(200 if is_ready else 503, body, (JSON,))
+        verdict = "unhealthy"
+        if self._service.is_ready and not self._service.is_draining and self.gate.is_ready:
+            verdict = await self.health.look() if self.health is not None else "healthy"
+        body = f'{{"status":"{verdict}"}}'.encode()
+        await request.answer(503 if verdict == "unhealthy" else 200, body, (JSON,))
 
     async def _tell_metadata(self, request: HttpRequest) -> None:
         request.only("GET", "HEAD")

@@ -69,7 +69,7 @@ class Operations:
         self._log = log
         if not self._settings.key and METRICS not in self._ports:
             return []
-        meter = self._meter = Meter(app, service, self.trail, self._find_executor, self._folder)
+        meter = self._meter = Meter(app, service, self.trail, self.find_executor, self._folder)
         meter.start()
         places = []
         if METRICS in self._ports:
@@ -77,7 +77,7 @@ class Operations:
         if not self._settings.key:
             return places
 
-        async def find_executor() -> Executor:
+        async def wait_for_executor() -> Executor:
             await service.wait_for_engine()
             assert self.engine is not None
             return self.engine.executor
@@ -87,7 +87,7 @@ class Operations:
         admin = Admin(
             keys,
             self.trail,
-            find_executor,
+            wait_for_executor,
             self._environ,
             revocations=revocations,
             analytics=lambda executor: describe_tenants(executor, tenant),
@@ -97,14 +97,15 @@ class Operations:
             keys.check(request)
             await tell_metrics(meter, request)
 
-        dashboard = Dashboard(keys, meter, find_executor)
+        dashboard = Dashboard(keys, meter, wait_for_executor)
         routes = {**admin.routes(), **dashboard.routes(), METRICS: tell_metrics_to_operators}
         if ADMIN in self._ports:
             return [*places, self._place(app, ADMIN, routes)]
         app.routes |= routes
         return places
 
-    def _find_executor(self) -> Executor | None:
+    def find_executor(self) -> Executor | None:
+        """The executor of the engine, once that is loaded."""
         return self.engine.executor if self.engine is not None else None
 
     def _place(self, app: HttpApp, name: str, routes: Mapping[str, Route]) -> Place:

@@ -27,6 +27,7 @@ from .app import HttpApp
 from .engine import OwnerEngine, read_tenants
 from .gate import IdentityGate, OpenGate
 from .guards import GuardedProtocol, make_protocol
+from .health import Health
 from .identity import Authenticator, RevocationFile, SharedRevocations, read_identity_settings
 from .limits import HttpLimits, LimitedEngine, LimitSettings, find_unasking, read_limits
 from .metrics import FOLDER
@@ -205,10 +206,12 @@ async def _serve(
     renew: Callable[[], object],
 ) -> int:
     """Be a worker; `life` is what its parent has given it, and `renew` what SIGHUP asks of one without a parent."""
+    health = Health(operations.find_executor, backplane, warn=warn)
     try:
         if identities is None:
             everybody = OpenGate(local_owner(os.environ, []))
             app = HttpApp(service, settings, everybody, limits=limits)
+            app.health = health
             return await run(
                 service, settings, app, listener, life=life, others=operations.open(app, service), renew=renew
             )
@@ -220,6 +223,7 @@ async def _serve(
         try:
             gate = IdentityGate(authenticator, service.catalogue.tool_names)
             app = HttpApp(service, settings, gate, authenticator.metadata, limits=limits)
+            app.health = health
             others = operations.open(app, service, shared or authenticator.revocations)
             return await run(service, settings, app, listener, life=life, others=others, renew=renew)
         finally:

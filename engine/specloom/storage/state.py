@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specloom.core import BackplaneError, Fault, make_own_folder, state_folder
-from specloom.plugins import ARTIFACTS, Artifact, Collection, CollectionSpec, join_owner
+from specloom.plugins import ARTIFACTS, CONSENTS, Artifact, Collection, CollectionSpec, join_owner
 
 if TYPE_CHECKING:
     from specloom.plugins import Collections, CollectionStore
@@ -107,6 +107,20 @@ class StateStores:
     def store(self) -> CollectionStore:
         """The store behind the drawers, for who looks after it; a `config` fault where it cannot be opened."""
         return self._store or self._open()
+
+    async def check(self) -> None:
+        """Return where what is remembered can be read, or nothing has been yet; else raise the fault that says why not.
+
+        A folder in which nobody has remembered anything is left without a file.
+        """
+        from .rows import FILE
+
+        if self._store is None and not self._is_shared() and not (Path(state_folder(self._environ)) / FILE).exists():
+            return
+        await self.store().count(CONSENTS.name)
+
+    def _is_shared(self) -> bool:
+        return self._may_share and self._environ.get("SPECLOOM_STATE", "").strip().lower() == "redis"
 
     def _open(self) -> CollectionStore:
         store = self._store = self._make()
