@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from specloom.cli.http_doctor import examine_server
 from specloom.http.admin_keys import read_admin_settings
 from specloom.http.identity import ApiKeyFile, Identity, RevocationFile, find_api_keys
 from specloom.http.settings import SettingsError
@@ -100,6 +101,23 @@ def test_who_guesses_is_no_longer_listened_to(desk: Operated) -> None:
     log.flush()
     rows = [json.loads(line) for line in log.path.read_text("utf-8").splitlines()]
     assert len([row for row in rows if row["event_type"] == "admin.refused"]) == 10
+
+
+def test_who_looks_without_a_key_shuts_out_nobody_and_fills_no_log(desk: Operated) -> None:
+    looked = [desk.ask(path, key="") for path in ("/admin/analytics", "/metrics") for _ in range(10)]
+    right = desk.ask("/admin/analytics")
+
+    assert {one.status for one in looked} == {401}
+    assert right.status == 200
+    assert [row["error_code"] for row in events(desk, "admin.refused")] == ["no_key"] * 10
+
+
+def test_the_doctor_of_a_server_may_be_run_as_often_as_one_likes(desk: Operated) -> None:
+    for _ in range(12):
+        found = examine_server(desk.server.settings.local_url, {})
+        assert {one.about: one.state for one in found.findings}["operators"] == "ok"
+
+    assert desk.ask("/admin/analytics").status == 200
 
 
 def test_the_previous_key_is_good_while_it_is_replaced_and_each_use_is_told(desk: Operated) -> None:

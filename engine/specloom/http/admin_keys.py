@@ -28,8 +28,10 @@ LEAST_CHARACTERS = 16
 ADMIN, METRICS = "/admin", "/metrics"
 HEADER = b"x-admin-key"
 MOST_FAILURES, WINDOW = 10, 60.0
-"""Failures of one address in so many seconds, after which it is not listened to."""
+"""Keys that do not hold, of one address in so many seconds, after which it is not listened to."""
 MOST_ADDRESSES = 10_000
+Tries = OrderedDict[str, deque[float]]
+"""When each address has tried, the last of which are remembered."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -98,22 +100,28 @@ class AdminKeys:
         self._trail = trail
         self._warn = warn
         self._clock = clock
-        self._failures: OrderedDict[str, deque[float]] = OrderedDict()
+        self._guesses: Tries = OrderedDict()
+        self._visits: Tries = OrderedDict()
+        """Requests without any key. Nothing is guessed by them, so they are no reason to refuse who has one."""
 
     def check(self, request: HttpRequest) -> None:
         """Nothing for who has the key; else a refusal without a word why (401, or 429 after many)."""
         address, now = find_network(request.client), self._clock()
-        failures = self._failures.get(address)
-        if failures is not None and len(failures) == MOST_FAILURES and now - failures[0] < WINDOW:
-            wait = math.ceil(WINDOW - (now - failures[0]))
-            raise HttpRefusal(429, headers=((b"retry-after", b"%d" % wait),))
+        if (wait := _find_wait(self._guesses, address, now)) > 0:
+            raise HttpRefusal(429, headers=((b"retry-after", b"%d" % math.ceil(wait)),))
         sent = [value for name, value in request.headers if name == HEADER]
+        if not sent:
+            # So that nobody fills the log, those beyond as many as may be guessed are not written down.
+            if _find_wait(self._visits, address, now) <= 0:
+                _add_try(self._visits, address, now)
+                self.note(request, "admin.refused", error="no_key")
+            raise HttpRefusal(401)
         digest = _digest(sent[0]) if len(sent) == 1 else b""
         # All of them, so that the time does not tell which.
         holds = [hmac.compare_digest(digest, known) for known in self._digests]
         if not any(holds):
-            self._fail(address, now)
-            self.note(request, "admin.refused", error="wrong_key" if digest else "no_key")
+            _add_try(self._guesses, address, now)
+            self.note(request, "admin.refused", error="wrong_key")
             raise HttpRefusal(401)
         if not holds[0]:
             self._warn("the previous admin key was used; replace it where it is, and unset ADMIN_API_KEY_PREV")
@@ -143,12 +151,18 @@ class AdminKeys:
             )
         )
 
-    def _fail(self, address: str, now: float) -> None:
-        failures = self._failures.setdefault(address, deque(maxlen=MOST_FAILURES))
-        failures.append(now)
-        self._failures.move_to_end(address)
-        if len(self._failures) > MOST_ADDRESSES:
-            self._failures.popitem(last=False)
+
+def _find_wait(tries: Tries, address: str, now: float) -> float:
+    """Seconds until an address may try again; 0 or less for one that may."""
+    known = tries.get(address)
+    return WINDOW - (now - known[0]) if known is not None and len(known) == MOST_FAILURES else 0.0
+
+
+def _add_try(tries: Tries, address: str, now: float) -> None:
+    tries.setdefault(address, deque(maxlen=MOST_FAILURES)).append(now)
+    tries.move_to_end(address)
+    if len(tries) > MOST_ADDRESSES:
+        tries.popitem(last=False)
 
 
 def _digest(key: bytes) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from specloom.core import Fault
@@ -85,6 +85,6 @@ class Health:
         self._told = why if verdict == "unhealthy" else ""
 
 
-def _rest(breakers: list[Mapping[str, Any]]) -> bool:
+def _rest(breakers: Sequence[Mapping[str, Any]]) -> bool:
     """Whether all that was asked rests after failures."""
     return bool(breakers) and all(one["state"] == "open" for one in breakers)
