@@ -82,7 +82,7 @@ class TestDesk:
     async def remember(self, key: str, ttl: float, make: Callable[[], Awaitable[Any]]) -> Any:
         raise NotImplementedError
 
-    async def keep_artifact(self, text: str, *, name: str, mime_type: str) -> str:
+    async def keep_artifact(self, content: str | bytes, *, name: str, mime_type: str) -> str:
         raise NotImplementedError
 
 

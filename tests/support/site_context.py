@@ -103,7 +103,7 @@ class SiteDesk:
     async def remember(self, key: str, ttl: float, make: Callable[[], Awaitable[Any]]) -> Kept:
         return Kept(await make())
 
-    async def keep_artifact(self, text: str, *, name: str, mime_type: str) -> str:
+    async def keep_artifact(self, content: str | bytes, *, name: str, mime_type: str) -> str:
         raise NotImplementedError
 
     def _reply(self, request: Request) -> Response | Fault:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         CollectionNeed, CollectionSpec, CollectionStore, Collections, Erased, Event, Item, Json, Refusal, SearchHit,
         WriteConflict, find_decision, find_refusal, is_anonymous, is_member, join_owner, member_key, split_owner,
     )
-    from .context import Artifact, ArtifactKeeper, CallRecord, Context, Kept, SitePage, SiteRoute
+    from .context import Artifact, ArtifactContent, ArtifactKeeper, CallRecord, Context, Kept, SitePage, SiteRoute
     from .reading import OpenedText, WholeText
     from .records import JsonObject, from_json, inline, key, keys_of, schema_of, to_json
     from .registry import (
@@ -32,7 +32,7 @@ __getattr__ = exports(
             "CollectionNeed CollectionSpec CollectionStore Collections Erased Event Item Json Refusal SearchHit "
             "WriteConflict find_decision find_refusal is_anonymous is_member join_owner member_key split_owner"
         ),
-        "context": "Artifact ArtifactKeeper CallRecord Context Kept SitePage SiteRoute",
+        "context": "Artifact ArtifactContent ArtifactKeeper CallRecord Context Kept SitePage SiteRoute",
         "reading": "OpenedText WholeText",
         "records": "JsonObject from_json inline key keys_of schema_of to_json",
         "registry": (

@@ -146,19 +146,20 @@ class Context(Protocol):
     def state(self, collection: str, *, space: str = "") -> Collection:
         """A declared collection as this owner sees it; `space` names the place of one that is shared."""
 
-    async def keep_artifact(self, text: str, *, name: str, mime_type: str) -> str:
-        """Keep a text for this owner for a short time; gives its address, or "" where nothing is kept."""
+    async def keep_artifact(self, content: str | bytes, *, name: str, mime_type: str) -> str:
+        """Keep a text or a file for this owner for a short time; gives its address, or "" where nothing is kept."""
 
     async def read_artifact(self, address: str) -> WholeText | None:
         """The text that was kept for this owner under an address; None for an address of anything else.
 
-        A `not_found` fault for one that is gone, was never there, or is somebody else's.
+        A `not_found` fault for one that is gone, was never there, or is somebody else's, and a `validation` fault for
+        one that is no text.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """A kept text: its address, name and size in bytes, and until when (epoch seconds)."""
+    """What is kept: its address, name and size in bytes, and until when (epoch seconds)."""
 
     uri: str
     name: str
@@ -167,14 +168,23 @@ class Artifact:
     expires: float
 
 
+@dataclass(frozen=True, slots=True)
+class ArtifactContent:
+    """What was kept: a text, or the bytes of a file that is none, and what it is called."""
+
+    content: str | bytes
+    name: str
+    mime_type: str
+
+
 class ArtifactKeeper(Protocol):
-    """Where long texts are kept for their owner for a short time."""
+    """Where long texts and files are kept for their owner for a short time."""
 
-    async def keep(self, owner: str, text: str, *, name: str, mime_type: str) -> Artifact:
-        """Keep a text; the same text of the same owner has the same address."""
+    async def keep(self, owner: str, content: str | bytes, *, name: str, mime_type: str) -> Artifact:
+        """Keep a text or a file; the same of the same owner has the same address."""
 
-    async def read(self, owner: str, identifier: str) -> tuple[str, str] | None:
-        """The text and its MIME type, or None when it is gone, was never there, or is somebody else's."""
+    async def read(self, owner: str, identifier: str) -> ArtifactContent | None:
+        """What was kept, or None when it is gone, was never there, or is somebody else's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -218,12 +218,12 @@ class LiveContext:
             raise Fault("config", "This server keeps no state, so nothing can be remembered or recalled.")
         return drawers.drawer(collection, self._owner, space=space)
 
-    async def keep_artifact(self, text: str, *, name: str, mime_type: str) -> str:
+    async def keep_artifact(self, content: str | bytes, *, name: str, mime_type: str) -> str:
         self._expect_own()
         keeper = self._engine.artifacts
         if keeper is None:
             return ""
-        return (await keeper.keep(self._owner, text, name=name, mime_type=mime_type)).uri
+        return (await keeper.keep(self._owner, content, name=name, mime_type=mime_type)).uri
 
     async def read_artifact(self, address: str) -> WholeText | None:
         self._expect_own()
@@ -235,4 +235,7 @@ class LiveContext:
         kept = await keeper.read(self._owner, identifier) if keeper is not None else None
         if kept is None:
             raise Fault("not_found", f"Nothing is kept under {address[:200]}; {resource.missing}")
-        return WholeText(text=kept[0], kind=kept[1])
+        if isinstance(kept.content, bytes):
+            message = f"{address[:200]} is a file of the type {kept.mime_type} and no text; save it and open it"
+            raise Fault("validation", message, action="fix_arguments")
+        return WholeText(text=kept.content, kind=kept.mime_type)

@@ -300,8 +300,11 @@ class Resources:
         artifact = await keeper.read(self._owner, identifier) if keeper is not None else None
         if artifact is None:
             raise NotFound(uri, resource.missing if keeper is not None else "")
-        text, mime_type = artifact
-        return {"contents": [{"uri": uri, "mimeType": mime_type, "text": text}], "cacheScope": "private"}
+        from base64 import b64encode
+
+        content = artifact.content
+        told = {"text": content} if isinstance(content, str) else {"blob": b64encode(content).decode()}
+        return {"contents": [{"uri": uri, "mimeType": artifact.mime_type, **told}], "cacheScope": "private"}
 
     async def _items(self, collection: str, limit: int) -> list[Item]:
         """The newest items of a collection that the owner sees; none where nothing is kept."""

@@ -1,4 +1,4 @@
-"""What a server remembers: the stores of its process, opened when first needed, and long texts kept in them."""
+"""What a server remembers: the stores of its process, opened when first needed, and texts and files kept in them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,21 @@ import hashlib
 import re
 import threading
 import time
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specloom.core import BackplaneError, Fault, make_own_folder, state_folder
-from specloom.plugins import ARTIFACTS, CONSENTS, Artifact, Collection, CollectionSpec, join_owner
+from specloom.plugins import (
+    ARTIFACTS,
+    CONSENTS,
+    Artifact,
+    ArtifactContent,
+    Collection,
+    CollectionSpec,
+    join_owner,
+)
 
 if TYPE_CHECKING:
     from specloom.plugins import Collections, CollectionStore
@@ -179,7 +188,7 @@ class StateStores:
             self._store = None
 
 
-# --- Artifacts: long texts kept for their owner for a while, named by what is in them, and there for nobody else ------
+# --- Artifacts: texts and files kept for their owner for a while, named by what is in them, and there for nobody else -
 
 
 _ID = re.compile(r"[0-9a-f]{64}")
@@ -192,20 +201,25 @@ class Artifacts:
         """`address` gives that under which a text is read, by its identifier."""
         self._drawers, self._address = drawers, address
 
-    async def keep(self, owner: str, text: str, *, name: str, mime_type: str) -> Artifact:
-        """Keep a text; the same text of the same owner has the same address, and its lifetime again."""
-        encoded = text.encode("utf-8", "surrogatepass")
+    async def keep(self, owner: str, content: str | bytes, *, name: str, mime_type: str) -> Artifact:
+        """Keep a text or a file; the same of the same owner has the same address, and its lifetime again."""
+        encoded = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
         # The type is part of the name: the same bytes as HTML and as plain text are two things to whoever reads them.
         id_ = hashlib.sha256(mime_type.encode() + b"\0" + encoded).hexdigest()
-        value = {"name": name, "mime_type": mime_type, "text": text}
+        kept = {"text": content} if isinstance(content, str) else {"base64": b64encode(content).decode()}
+        value = {"name": name, "mime_type": mime_type, **kept}
         item = await self._drawers.drawer(ARTIFACTS.name, owner).put(id_, value)
         # Declared with a lifetime, or the collection would not pass the check of what is relied on.
         assert item.expires is not None
         return Artifact(self._address(id_), name, mime_type, len(encoded), item.expires)
 
-    async def read(self, owner: str, identifier: str) -> tuple[str, str] | None:
-        """The text and its MIME type, or None when it is gone, was never there, or is somebody else's."""
+    async def read(self, owner: str, identifier: str) -> ArtifactContent | None:
+        """What was kept, or None when it is gone, was never there, or is somebody else's."""
         if not _ID.fullmatch(identifier):
             return None
         item = await self._drawers.drawer(ARTIFACTS.name, owner).get(identifier)
-        return None if item is None else (item.value["text"], item.value["mime_type"])
+        if item is None:
+            return None
+        kept = item.value
+        content = b64decode(kept["base64"]) if "base64" in kept else kept["text"]
+        return ArtifactContent(content, kept["name"], kept["mime_type"])

@@ -155,8 +155,9 @@ class ExampleContext:
     def state(self, collection: str, *, space: str = "") -> Collection:
         return self.call_state.collection(collection, space)
 
-    async def keep_artifact(self, text: str, *, name: str, mime_type: str) -> str:  # noqa: ARG002
-        return self.model.address_artifact(hashlib.sha256(text.encode()).hexdigest()[:32])
+    async def keep_artifact(self, content: str | bytes, *, name: str, mime_type: str) -> str:  # noqa: ARG002
+        encoded = content.encode() if isinstance(content, str) else content
+        return self.model.address_artifact(hashlib.sha256(encoded).hexdigest()[:32])
 
     async def read_artifact(self, address: str) -> WholeText | None:
         found = self.model.find_artifact(address)

@@ -92,8 +92,8 @@ class BrandDesk:
     async def remember(self, key: str, ttl: float, make: Callable[[], Awaitable[Any]]) -> Kept:
         raise NotImplementedError
 
-    async def keep_artifact(self, text: str, *, name: str, mime_type: str) -> str:
-        self.artifacts.append(text)
+    async def keep_artifact(self, content: str | bytes, *, name: str, mime_type: str) -> str:
+        self.artifacts.append(str(content))
         return f"research://artifact/{len(self.artifacts)}"
 
 
