@@ -69,20 +69,23 @@ async def check_references(
     source: str = "",
     *,
     notes: bool = False,
+    report: str = "",
     format: str,  # noqa: A002  the name of the tool's argument
 ) -> ReferenceAudit:
     """Audits up to 200 references in one bounded pass with progress: existence, retraction, links and claims.
 
     They come as a document (CSL-JSON, RIS, BibTeX, NBIB, EndNote XML, a list in plain words), as entries, out of the
     reference section of what stands under an address, or from a session. Of several the first in this order counts;
-    only entries have claims. With `notes` the document is given again with the findings in it.
+    only entries have claims. With `notes` the document is given again with the findings in it, and with a `report` the
+    whole audit is kept as a document: html, markdown or docx.
     """
     from .bibliography.documents import read_references
     from .citations.audit import audit
 
-    if source and not entries and not bibliography.strip():
-        bibliography, format = await read_references(context, source), "text"  # noqa: A001
-    return await audit(context, bibliography, format, entries, session, notes=notes)
+    address = source if source and not entries and not bibliography.strip() else ""
+    if address:
+        bibliography, format = await read_references(context, address), "text"  # noqa: A001
+    return await audit(context, bibliography, format, entries, session, notes=notes, report=report, address=address)
 
 
 @procedure("bibliography_records")

@@ -202,7 +202,7 @@ class Unreadable:
 
 @record
 class ReferenceAudit:
-    """What is told of a list of references."""
+    """What is told of a list of references; `input_digest` is the SHA-256 of what was handed in, beside a report."""
 
     source: str
     entry_count: int
@@ -211,6 +211,8 @@ class ReferenceAudit:
     unreadable: Sequence[Unreadable] | None = None
     annotated: str | None = None
     annotated_resource: str | None = None
+    report_resource: str | None = None
+    input_digest: str | None = None
     warning: str | None = None
     checked_at: str
     skipped: int | None = None

@@ -653,7 +653,7 @@ async def test_an_audit_says_how_many_entries_cannot_be_read_where_it_lists_fewe
     context: Any = SimpleNamespace(is_live=False, notice=told.append)
     broken = "".join(f"@article{{a{at}, note={{nothing}}}}\n" for at in range(201))
 
-    _, _, problems, _ = await gather(context, broken + MIXED, "auto", None, "")
+    problems = (await gather(context, broken + MIXED, "auto", None, "")).problems
     assert len(problems) == 200
     assert told == ["202 entries cannot be read; the first 200 are under unreadable."]
 

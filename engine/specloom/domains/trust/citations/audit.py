@@ -6,6 +6,8 @@ Each flag stands for one thing and says why: a problem that was found is never m
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
@@ -23,8 +25,11 @@ from ..bibliography.formatting import find_sources, render
 from ..bibliography.plain import read_source
 from ..claims.coverage import ClaimEvidence, judge_claim, read_first, to_unread
 from ..records import AuditEntry, AuditFlag, AuditSummary, ClaimCheck, ReferenceAudit, Unreadable
-from ..sources.links import LinkCheck, check_links
+from ..reports.markup import to_html, to_markdown
+from ..reports.word import expect_library, to_docx
+from ..sources.links import NO_LINK, LinkCheck, check_links
 from .aside import run_aside
+from .audit_report import AuditInput, RegisterLog, to_report
 from .examination import (
     CitationExamination,
     CitationFinding,
@@ -82,16 +87,30 @@ class AuditItem:
         return self.examination.link
 
 
+@dataclass(frozen=True, slots=True)
+class GatheredEntries:
+    """Where the entries came from, the first 200, what of a document could not be read, and how many there are.
+
+    `text` is what was handed in: the document, or its entries as JSON.
+    """
+
+    source: str
+    items: list[AuditItem]
+    count: int
+    text: str
+    problems: tuple[Unreadable, ...] = ()
+
+
 async def gather(
     context: Context, document: str, format_: str, entries: Sequence[Mapping[str, str]] | None, session: str
-) -> tuple[str, list[AuditItem], tuple[Unreadable, ...], int]:
-    """Where the entries came from, the first 200, what of a document could not be read, and how many entries there are.
+) -> GatheredEntries:
+    """The entries of a call.
 
     Of several inputs entries come first, then the document. Raises a `validation` fault where there is nothing, and
     `session_not_found` for a session that is not the caller's.
     """
     if entries:
-        return "entries", await _to_items(entries), (), len(entries)
+        return GatheredEntries("entries", await _to_items(entries), len(entries), _to_text(entries))
     if document.strip():
         parsed = await read_document(context, document, format_, most=MOST_ENTRIES)
         items = [_from_entry(entry) for entry in parsed.entries]
@@ -100,11 +119,16 @@ async def gather(
         if parsed.problem_count > len(parsed.problems):
             first = len(parsed.problems)
             context.notice(f"{parsed.problem_count:,} entries cannot be read; the first {first} are under unreadable.")
-        return f"bibliography:{parsed.format}", items, parsed.problems, parsed.count
+        return GatheredEntries(f"bibliography:{parsed.format}", items, parsed.count, document, parsed.problems)
     if session:
         sources = await find_sources(context, session)
-        return "session", await _to_items(sources, claims=False), (), len(sources)
+        return GatheredEntries("session", await _to_items(sources, claims=False), len(sources), _to_text(sources))
     raise Fault("validation", "nothing to audit: give entries, a bibliography or a sessionId", action="fix_arguments")
+
+
+def _to_text(sources: Sequence[Mapping[str, str]]) -> str:
+    """Entries as JSON in one spelling, so that the same entries have the same digest."""
+    return json.dumps(list(sources), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 async def _to_items(sources: Sequence[Mapping[str, str]], *, claims: bool = True) -> list[AuditItem]:
@@ -315,16 +339,24 @@ async def audit(
     session: str,
     *,
     notes: bool = False,
+    report: str = "",
+    address: str = "",
 ) -> ReferenceAudit:
-    """The record of an audit; of several inputs entries come first, then the document.
+    """The record of an audit; of several inputs entries come first, then the document, which lies under `address`.
 
-    With `notes` the document is given again with what was found of its entries.
+    With `notes` the document is given again with what was found of its entries. With a `report` (html, markdown, docx)
+    the whole audit is kept as a document of its own.
 
     Raises a `validation` fault where there is nothing to audit or the document has no format that is known, and
     `session_not_found` for a session that is not the caller's.
     """
-    source, items, problems, count = await gather(context, document, format_, entries, session)
-    skipped = count - len(items)
+    if report == "docx":
+        expect_library()
+    log = RegisterLog(context)
+    context = log.context
+    gathered = await gather(context, document, format_, entries, session)
+    items, source = gathered.items, gathered.source
+    skipped = gathered.count - len(items)
     progress = _Progress(context, items)
     await asyncio.gather(_check_links(context, items, progress), _check_existence(context, items, progress))
     await _check_pages(context, items, progress)
@@ -350,12 +382,12 @@ async def audit(
         resource = await context.keep_artifact(annotated, name="bibliography with notes", mime_type="text/plain")
         annotated = annotated if len(annotated) <= SHORT_DOCUMENT or not resource else None
     left_out = f"only the first {MOST_ENTRIES} entries were checked; {skipped} more were left out"
-    return ReferenceAudit(
+    result = ReferenceAudit(
         source=source,
         entry_count=len(items),
         summary=sum_up(items, audited),
         entries=audited,
-        unreadable=problems or None,
+        unreadable=gathered.problems or None,
         warning=" ".join(warnings) or None,
         annotated=annotated,
         annotated_resource=resource or None,
@@ -363,6 +395,36 @@ async def audit(
         skipped=skipped or None,
         skipped_note=left_out if skipped else None,
     )
+    return await _report(context, result, gathered, log, report, address) if report else result
+
+
+_REPORT_TYPES = {
+    "html": "text/html",
+    "markdown": "text/markdown",
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+}
+UNKEPT = "The report was made and could not be kept, since this server keeps nothing."
+
+
+async def _report(
+    context: Context, audited: ReferenceAudit, gathered: GatheredEntries, log: RegisterLog, form: str, address: str
+) -> ReferenceAudit:
+    """The record with where its report is kept, and the digest of what was handed in."""
+    digest = hashlib.sha256(gathered.text.encode("utf-8", "surrogatepass")).hexdigest()
+    items = gathered.items
+    works = {item.index: work for item in items if (work := item.finding.work) is not None}
+    links = [item.link for item in items if item.link is not NO_LINK]
+    named = f"{'a reference section' if address else 'what was handed in'} ({audited.source.replace(':', ' as ')})"
+
+    def write() -> str | bytes:
+        report = to_report(audited, works, links, log.outcomes, AuditInput(named, digest, address))
+        return to_docx(report) if form == "docx" else to_html(report) if form == "html" else to_markdown(report)
+
+    written = await run_aside(context, write)
+    resource = await context.keep_artifact(written, name="bibliography audit", mime_type=_REPORT_TYPES[form])
+    if not resource:
+        context.notice(UNKEPT)
+    return replace(audited, report_resource=resource or None, input_digest=digest)
 
 
 SHORT_DOCUMENT = 10_000
