@@ -24,8 +24,22 @@ from tests.support.demo_specs import PROVIDER, write_demo
 from tests.support.loopback import Call, Loopback
 
 PAGE = {"results": [{"title": "Otters\x1b[31m", "link": "https://example.org/a", "rank": 1}]}
-COMMANDS = ["serve", "check", "call", "explain", "try", "record", "new", "list", "doctor", "docs", "schema", "mutate"]
-COMMANDS += ["data", "stats", "audit", "keys"]
+COMMANDS = [
+    "serve",
+    "install",
+    "uninstall",
+    "check",
+    "call",
+    "explain",
+    "try",
+    "record",
+    "new",
+    "list",
+    "doctor",
+    "docs",
+    "schema",
+]
+COMMANDS += ["mutate", "data", "stats", "audit", "keys"]
 
 
 @pytest.fixture
