@@ -21,6 +21,7 @@ from mcp import Client
 from tests.processes.test_product import NEWS, OTTERS, record
 from tests.support import http_server
 from tests.support.loopback import Call, Loopback, Reply
+from tests.support.redis_server import RedisServer
 from tests.support.server_process import call, request
 
 pytestmark = pytest.mark.process
@@ -184,6 +185,84 @@ def test_a_setting_that_is_not_understood_ends_the_start_with_one_line(tmp_path:
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr.startswith(f"specloom: {name} is '{value}'; write ")
     assert ended.stderr.count("\n") == 1
+
+
+def refuse(folder: Path, **environ: str) -> list[str]:
+    """What a server says that does not start with these variables."""
+    command = [sys.executable, "-m", "specloom", "serve", "--http", "127.0.0.1:0"]
+    ended = subprocess.run(
+        command,
+        env=make_environ(folder, environ),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout) == (2, "")
+    return [line.removeprefix("specloom: ") for line in ended.stderr.splitlines()]
+
+
+def test_all_that_is_wrong_with_the_variables_is_told_in_one_start(tmp_path: Path) -> None:
+    told = refuse(
+        tmp_path,
+        SPECLOOM_MAX_USD_PRE_DAY="5",
+        AUDIT_RETENTION_DAYS="30",
+        SPECLOOM_STATE_MAX_MB="2GB",
+        SPECLOOM_WORKERS="many",
+        BRAVE_RATE="quick",
+        REDIS_URL="localhost:6379",
+        ADMIN_PORT="9090",
+        ALLOWED_ORIGINS="app.example",
+        REQUIRED_SCOPES="research",
+        RATE_LIMIT_TOOL_WEB_SAERCH="4",
+        SPECLOOM_TENANTS=str(tmp_path / "absent.yaml"),
+    )
+
+    first = sorted(line.split()[0].rstrip(":") for line in told)
+    assert first == [
+        "ADMIN_PORT",
+        "ALLOWED_ORIGINS",
+        "AUDIT_RETENTION_DAYS",
+        "BRAVE_RATE",
+        "RATE_LIMIT_TOOL_WEB_SAERCH",
+        "REDIS_URL",
+        "REQUIRED_SCOPES",
+        "SPECLOOM_MAX_USD_PRE_DAY",
+        "SPECLOOM_STATE_MAX_MB",
+        "SPECLOOM_TENANTS",
+        "SPECLOOM_WORKERS",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("environ", "sentence"),
+    [
+        ({"SPECLOOM_STATE_REDIS_URL": "redis://localhost"}, "SPECLOOM_STATE_REDIS_URL is set, but what is remembered"),
+        ({"REDIS_PREFIX": "ours:"}, "REDIS_PREFIX is set, but no server is named"),
+        ({"ENFORCE_SCOPES": "true"}, "ENFORCE_SCOPES is set, but everybody on this machine may call"),
+        ({"OAUTH_REQUIRE_TENANT": "true"}, "OAUTH_REQUIRE_TENANT is set but nothing asks for it"),
+    ],
+)
+def test_a_variable_that_nothing_would_look_at_is_told(tmp_path: Path, environ: dict[str, str], sentence: str) -> None:
+    told = refuse(tmp_path, **environ)
+
+    assert len(told) == 1
+    assert told[0].startswith(sentence)
+
+
+def test_one_open_worker_uses_the_redis_that_it_is_given(tmp_path: Path) -> None:
+    with (
+        RedisServer() as redis,
+        serving(tmp_path, live=True, REDIS_URL=redis.url, SPECLOOM_CACHE_KEY="ab" * 32) as (port, _),
+    ):
+        answer = post(port, call(1, "web_search", {"query": ""}))
+        connected = redis.client.client_list()
+    told = refuse(tmp_path, REDIS_URL="unix:///absent", SPECLOOM_CACHE_KEY="ab" * 32)
+
+    assert answer.json["result"]["isError"]
+    assert len(connected) > 1
+    assert told[0].startswith("Redis at /absent gave no answer within 5 seconds")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")

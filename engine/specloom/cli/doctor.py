@@ -154,13 +154,22 @@ def examine(executor: Executor, errors: list[str], environ: Mapping[str, str], c
     """Everything that can be known without a connection."""
     model = executor.model
     found = [_specs(model, errors)]
-    found += [Finding("warning", "settings", problem) for problem in executor.problems]
+    found += [Finding("warning", "settings", problem) for problem in _list_problems(executor, environ)]
     found += [_provider(executor, one) for one in model.providers.values()]
     found += _endings(executor)
     found += _routing(executor)
     found += examine_places(environ, cache)
     found += _extras()
     return found
+
+
+def _list_problems(executor: Executor, environ: Mapping[str, str]) -> list[str]:
+    """What is wrong with variables: what any server does without, and what one over HTTP does not start with."""
+    from specloom.server import examine_environment
+
+    model = executor.model
+    found = examine_environment(environ, model.heads, [one.spec for one in model.collections.values()])
+    return list(dict.fromkeys([*executor.problems, *found.problems, *found.notices]))
 
 
 def nothing_works(executor: Executor) -> bool:

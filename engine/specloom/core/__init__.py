@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .diagnostics import (
         CODES, Diagnostic, Place, Report, TooManyProblemsError, count_errors, did_you_mean, find_nearest, render,
     )
-    from .environment import VARIABLES, Variable, VariableError, read_variable
+    from .environment import VARIABLES, Variable, VariableError, VariableProblems, read_variable
     from .faults import KINDS, Action, Fault, all_failed, to_plain
     from .garbage_collection import collect_seldom, keep
     from .limits import Limiter, Pacer, Rate, parse_duration, parse_rate, parse_size, refuse_start
@@ -53,7 +53,7 @@ __getattr__ = exports(
         "diagnostics": (
             "CODES Diagnostic Place Report TooManyProblemsError count_errors did_you_mean find_nearest render"
         ),
-        "environment": "VARIABLES Variable VariableError read_variable",
+        "environment": "VARIABLES Variable VariableError VariableProblems read_variable",
         "faults": "KINDS Action Fault all_failed to_plain",
         "garbage_collection": "collect_seldom keep",
         "limits": "Limiter Pacer Rate parse_duration parse_rate parse_size refuse_start",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, TypeVar
 
 from .dataclasses import dataclass
 from .tables import load_table
@@ -27,14 +27,44 @@ class Variable:
     secret: bool = False
     zero: bool = False
     """Whether 0 may be written, which switches off what it limits."""
+    least: int = 0
+    most: int = 0
+    """The bounds of a number, where there are any but that it is above 0."""
 
 
+MOST_NUMBER = 999_999
+"""The highest number of a variable that has no bounds of its own."""
 MOST_DIGITS = 12
 """Digits of a number of seconds or bytes; a longer one is a slip."""
 
 
 class VariableError(ValueError):
-    """A variable that cannot be read as its kind: one sentence with what to write."""
+    """Variables that cannot be read as their kind, or do not go together: one sentence for each, with what to write."""
+
+    def __str__(self) -> str:
+        return "; ".join(map(str, self.args))
+
+
+T = TypeVar("T")
+
+
+class VariableProblems:
+    """Collects what is wrong with variables, so that all of it is told at once; each sentence stands once."""
+
+    def __init__(self) -> None:
+        self.sentences: list[str] = []
+
+    def attempt(self, read: Callable[[], T], otherwise: T) -> T:
+        """What is read, or what takes its place where it cannot be."""
+        try:
+            return read()
+        except VariableError as error:
+            self.add(*map(str, error.args))
+            return otherwise
+
+    def add(self, *sentences: str) -> None:
+        """Add sentences that are not there yet."""
+        self.sentences += [one for one in dict.fromkeys(sentences) if one not in self.sentences]
 
 
 def _load() -> Mapping[str, Variable]:
@@ -84,10 +114,12 @@ def _to_number(variable: Variable, text: str) -> int | float:
         number = int(text) if variable.kind == "integer" else float(text)
     except ValueError:
         number = -1
-    if not (0 < number < 1_000_000 or (variable.zero and number == 0)):
+    least, most = variable.least, variable.most or MOST_NUMBER
+    if not (max(least, 0) <= number <= most and number > 0) and not (variable.zero and number == 0):
         wanted = "a whole number" if variable.kind == "integer" else "a number"
+        bounds = f"of {least} to {most}" if variable.most else "above 0"
         off = ", or 0 for no limit" if variable.zero else ""
-        raise VariableError(f"{variable.name} is {text!r}; write {wanted} above 0{off}")
+        raise VariableError(f"{variable.name} is {text!r}; write {wanted} {bounds}{off}")
     return number
 
 

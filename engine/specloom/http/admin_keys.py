@@ -12,12 +12,12 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from specloom.core import dataclass
+from specloom.core import VariableProblems, dataclass
 from specloom.storage import AuditRecord
 
 from .guards import find_network
 from .headers import HttpRefusal
-from .settings import HttpSettings, SettingsError, read_settings
+from .settings import HttpSettings, SettingsError, read_settings, split_address
 
 if TYPE_CHECKING:
     from specloom.storage import AuditTrail
@@ -53,13 +53,20 @@ def read_admin_settings(environ: Mapping[str, str], warn: Callable[[str], object
     if not environ.get(name, "").strip() and environ.get("CACHE_ADMIN_KEY", "").strip():
         name = "CACHE_ADMIN_KEY"
         warn("CACHE_ADMIN_KEY is an earlier name; write ADMIN_API_KEY")
-    key, previous = (_read_key(environ, one) for one in (name, "ADMIN_API_KEY_PREV"))
-    if previous and not key:
-        raise SettingsError("ADMIN_API_KEY_PREV is set, but ADMIN_API_KEY is not; set it, or leave both out")
-    port = read_port(environ, "ADMIN_PORT")
-    if port is not None and not key:
-        raise SettingsError("ADMIN_PORT is set, but ADMIN_API_KEY is not; set it, or leave both out")
-    ports = {ADMIN: port, METRICS: read_port(environ, "METRICS_PORT")}
+    problems = VariableProblems()
+    key, previous = (
+        problems.attempt(lambda one=one: _read_key(environ, one), "")  # type: ignore[misc]
+        for one in (name, "ADMIN_API_KEY_PREV")
+    )
+    ports = {
+        path: problems.attempt(lambda one=one: read_port(environ, one), None)  # type: ignore[misc]
+        for path, one in ((ADMIN, "ADMIN_PORT"), (METRICS, "METRICS_PORT"))
+    }
+    for one in ("ADMIN_API_KEY_PREV", "ADMIN_PORT"):
+        if environ.get(one, "").strip() and not environ.get(name, "").strip():
+            problems.add(f"{one} is set, but ADMIN_API_KEY is not; set it, or leave both out")
+    if problems.sentences:
+        raise SettingsError(*problems.sentences)
     return AdminSettings(key, previous, {name: one for name, one in ports.items() if one is not None})
 
 
@@ -68,10 +75,12 @@ def read_port(environ: Mapping[str, str], name: str) -> HttpSettings | None:
     text = environ.get(name, "").strip()
     if not text:
         return None
+    address = text if ":" in text else f"127.0.0.1:{text}"
     try:
-        settings = read_settings(environ, text if ":" in text else f"127.0.0.1:{text}")
+        split_address(address, environ)
     except SettingsError:
         raise SettingsError(f"{name} is {text!r}; write [HOST:]PORT, such as 9090") from None
+    settings = read_settings(environ, address)
     # Only on this machine can a page be led to it under another name; elsewhere it is called whatever clients call it.
     return settings if settings.is_loopback else replace(settings, hosts=frozenset({"*"}))
 

@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from specloom.plugins import split_owner
-from specloom.server import load_heads
+from specloom.server import list_settings, load_heads
 
-from .identity import Tenants, list_tenant_settings, load_tenants
+from .identity import Tenants, load_tenants
 
 if TYPE_CHECKING:
     from specloom.runtime import Executor
@@ -26,7 +26,7 @@ MOST_OWN = 256
 def read_tenants(environ: Mapping[str, str]) -> Tenants:
     """What tenants have set for themselves; a VariableError for what is wrong in it."""
     path = environ.get(TENANTS, "").strip()
-    return load_tenants(path, list_tenant_settings(load_heads(environ)[0])) if path else Tenants()
+    return load_tenants(path, list_settings(load_heads(environ)[0])) if path else Tenants()
 
 
 class OwnerEngine:

@@ -13,26 +13,34 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import uvicorn
 
-from specloom.core import VariableError, find_tracer, state_folder, to_plain
+from specloom.core import VariableError, VariableProblems, find_tracer, state_folder, to_plain
 from specloom.runtime import CallerLimits
-from specloom.server import check_shared, load_catalogue, load_image, make_backends, open_run_folder, warn
-from specloom.storage import RUN_FOLDER, local_backplane, local_owner, read_redis_settings
+from specloom.server import (
+    check_shared,
+    examine_environment,
+    load_catalogue,
+    load_image,
+    load_served,
+    make_backends,
+    open_run_folder,
+    warn,
+)
+from specloom.storage import RUN_FOLDER, local_backplane, local_owner, read_redis_settings, read_state_settings
 
-from .admin_keys import read_admin_settings
+from .admin_keys import AdminSettings, read_admin_settings
 from .app import HttpApp
 from .engine import OwnerEngine, read_tenants
 from .gate import IdentityGate, OpenGate
 from .guards import GuardedProtocol, make_protocol
 from .health import Health
-from .identity import Authenticator, RevocationFile, SharedRevocations, read_identity_settings
+from .identity import Authenticator, RevocationFile, SharedRevocations, Tenants, read_identity_settings
 from .limits import HttpLimits, LimitedEngine, LimitSettings, find_unasking, read_limits
 from .metrics import FOLDER
 from .operations import Operations
-from .request_log import wants_log
 from .service import HttpService
 from .settings import ENDPOINT, HttpSettings, SettingsError, read_settings
 from .supervisor import Life, Supervisor
@@ -63,24 +71,17 @@ def serve_http(address: str, selection: Selection, *, workers: str = "", replay:
     """
     environ = os.environ
     try:
-        count = count_workers(workers or environ.get("SPECLOOM_WORKERS", ""))
-        settings = read_settings(environ, address)
-        identities = read_identities(environ, settings)
-        listener = bind(settings)
-        settings = read_settings(environ, f"{settings.host}:{listener.getsockname()[1]}")
-        admin = read_admin_settings(environ, warn)
-        wants_log(environ)
-        ports = {name: bind(one) for name, one in admin.ports.items()}
-        tenants = read_tenants(environ)
-        selection.shared = identities is not None
+        setup = read_setup(environ, address, selection, workers=workers, replays=bool(replay))
+        settings, identities, admin, listener = setup.settings, setup.identities, setup.admin, setup.listener
+        count, ports, tenants = setup.workers, setup.ports, setup.tenants
         if not replay:
+            check_shared(environ)
             check_shared(environ, state=True)
-        if count > 1 and not replay:
-            compile_apart(environ, selection)
         catalogue = load_catalogue(environ, selection, replay=bool(replay))
         bounds = read_limits(environ, catalogue.tool_names, shared=identities is not None)
-    except (SettingsError, VariableError) as error:
-        warn(to_plain(str(error)))
+    except VariableError as error:
+        for problem in error.args:
+            warn(to_plain(str(problem)))
         return USAGE
     except SystemExit as stop:
         return int(stop.code or 0)
@@ -92,7 +93,7 @@ def serve_http(address: str, selection: Selection, *, workers: str = "", replay:
     def work(_: int, life: Life | None) -> int:
         # A worker that replaces another has the specs of now, and not those that its parent began with.
         served = catalogue if life is None else load_catalogue(environ, selection, replay=bool(replay))
-        is_shared = count > 1 or identities is not None
+        is_shared = count > 1 or identities is not None or bool(environ.get("REDIS_URL", "").strip())
         backplane = open_run_folder(environ) if is_shared else local_backplane()
         limits = None
         if identities is not None or bounds != LimitSettings():
@@ -139,20 +140,90 @@ def serve_http(address: str, selection: Selection, *, workers: str = "", replay:
     return Supervisor(count, work, seconds=settings.shutdown_seconds, warn=warn).run()
 
 
-def count_workers(text: str) -> int:
-    """How many workers a text asks for; `auto` is one a processor, eight at most."""
-    text = text.strip()
+class HttpSetup(NamedTuple):
+    """What a server is started with, once all of it has been read."""
+
+    workers: int
+    settings: HttpSettings
+    identities: IdentitySettings | None
+    admin: AdminSettings
+    listener: socket.socket
+    ports: Mapping[str, socket.socket]
+    tenants: Tenants
+
+
+def read_setup(
+    environ: Mapping[str, str], address: str, selection: Selection, *, workers: str = "", replays: bool = False
+) -> HttpSetup:
+    """What the environment and the command ask for; a VariableError with a sentence for each thing that is wrong.
+
+    Whoever mends one of them is told of the others in the same run. `selection` is told whether callers are several.
+    """
+    problems = VariableProblems()
+    count = problems.attempt(lambda: count_workers(workers, environ), 1)
+    settings = problems.attempt(lambda: read_settings(environ, address), None)
+    identities = problems.attempt(lambda: read_identities(environ, settings), None)
+    selection.shared = identities is not None
+    admin = problems.attempt(lambda: read_admin_settings(environ, warn), AdminSettings())
+    for read in (read_redis_settings, read_state_settings):
+        problems.attempt(lambda read=read: read(environ), None)  # type: ignore[misc]
+    problems.add(*find_unused(environ, identities))
+    if count > 1 and not replays:
+        compile_apart(environ, selection)
+    served = load_served(environ)
+    if not served.errors:  # which are shown when the catalogue is loaded
+        heads = served.model.heads
+        collections = [one.spec for one in served.model.collections.values()]
+        found = examine_environment(environ, heads, collections)
+        problems.add(*found.problems)
+        for notice in found.notices:
+            warn(to_plain(notice))
+        problems.attempt(lambda: read_limits(environ, heads.tools, shared=identities is not None), None)
+    tenants = problems.attempt(lambda: read_tenants(environ), Tenants())
+    listener = problems.attempt(lambda: bind(settings) if settings is not None else None, None)
+    ports: dict[str, socket.socket] = {}
+    for name, one in admin.ports.items():
+        if (bound := problems.attempt(lambda one=one: bind(one), None)) is not None:  # type: ignore[misc]
+            ports[name] = bound
+    if problems.sentences or settings is None or listener is None:
+        raise VariableError(*problems.sentences)
+    settings = read_settings(environ, f"{settings.host}:{listener.getsockname()[1]}")
+    return HttpSetup(count, settings, identities, admin, listener, ports, tenants)
+
+
+def find_unused(environ: Mapping[str, str], identities: IdentitySettings | None) -> Iterator[str]:
+    """A sentence for each variable that is set, and that this server would not look at."""
+
+    def is_set(name: str) -> bool:
+        return bool(environ.get(name, "").strip())
+
+    is_state = environ.get("SPECLOOM_STATE", "").strip().lower() == "redis"
+    if is_set("SPECLOOM_STATE_REDIS_URL") and not is_state:
+        yield "SPECLOOM_STATE_REDIS_URL is set, but what is remembered is in a folder; set SPECLOOM_STATE=redis as well"
+    if is_set("REDIS_PREFIX") and not is_set("REDIS_URL") and not is_state:
+        yield "REDIS_PREFIX is set, but no server is named; set REDIS_URL as well, or leave it out"
+    if identities is None and environ.get("ENFORCE_SCOPES", "").strip().lower() in ("1", "true", "yes", "on"):
+        yield (
+            "ENFORCE_SCOPES is set, but everybody on this machine may call without saying who they are; "
+            "set OAUTH_ISSUER_URL or make keys with `specloom keys add`, or leave it out"
+        )
+
+
+def count_workers(said: str, environ: Mapping[str, str]) -> int:
+    """How many workers the command asks for, or else SPECLOOM_WORKERS; `auto` is one a processor, eight at most."""
+    text = said.strip() or environ.get("SPECLOOM_WORKERS", "").strip()
     if not text:
         return 1
+    where = "--workers" if said.strip() else "SPECLOOM_WORKERS"
     if text == "auto":
         count = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, 8)
     elif text.isascii() and text.isdigit() and 0 < int(text) <= MOST_WORKERS:
         count = int(text)
     else:
-        raise SettingsError(f"{text!r} is no number of workers; write 1 to {MOST_WORKERS}, or auto")
+        raise SettingsError(f"{where} is {text!r}; write 1 to {MOST_WORKERS}, or auto")
     if count > 1 and not hasattr(os, "fork"):
         if text != "auto":
-            raise SettingsError("this system cannot fork, so there is one worker; leave their number out")
+            raise SettingsError(f"this system cannot fork, so there is one worker; leave {where} out")
         count = 1
     return count
 
@@ -243,12 +314,15 @@ def share_revocations(own: Revocations, backplane: Backplane, environ: Mapping[s
     return SharedRevocations(own, backplane.cache, backplane.bus, redis.key, warn=warn)
 
 
-def read_identities(environ: Mapping[str, str], settings: HttpSettings) -> IdentitySettings | None:
-    """Who may call, or None where that is everybody on this machine; raises where strangers could, unsaid."""
+def read_identities(environ: Mapping[str, str], settings: HttpSettings | None) -> IdentitySettings | None:
+    """Who may call, or None where that is everybody on this machine; raises where strangers could, unsaid.
+
+    Without `settings` nobody knows yet who can reach it.
+    """
     identities = read_identity_settings(environ)
     if identities.issuer or identities.anonymous or Path(identities.api_keys).exists():
         return identities
-    if settings.is_loopback:
+    if settings is None or settings.is_loopback:
         return None
     raise SettingsError(
         f"{settings.host} can be reached by others, and nobody would have to say who they are: set OAUTH_ISSUER_URL, "

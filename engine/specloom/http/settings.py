@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from specloom.core import VariableError, dataclass, read_variable
+from specloom.core import VariableError, VariableProblems, dataclass, read_variable
 
 if TYPE_CHECKING:
     Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -21,8 +21,8 @@ ADDRESS_SHARE = 16
 HIGHEST_PORT = 65_535
 
 
-class SettingsError(ValueError):
-    """A setting with which no HTTP server is started: one sentence with its name and what to write."""
+class SettingsError(VariableError):
+    """Settings with which no HTTP server is started: one sentence for each, with its name and what to write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,37 +75,38 @@ class HttpSettings:
 
 def read_settings(environ: Mapping[str, str], address: str = "") -> HttpSettings:
     """The settings of an environment; `address` is what the command names, `[HOST:]PORT`."""
-    host, port = _split_address(address, environ)
-    public = _read_public_url(environ) or f"http://{_bracket(host)}:{port}"
-    return HttpSettings(
+    problems = VariableProblems()
+
+    def read(name: str) -> Any:
+        return problems.attempt(lambda: read_variable(name, environ), None)
+
+    host, port = problems.attempt(lambda: split_address(address, environ), ("127.0.0.1", 0))
+    public = problems.attempt(lambda: _read_public_url(environ), "") or f"http://{_bracket(host)}:{port}"
+    settings = HttpSettings(
         host=host,
         port=port,
         public_url=public,
-        hosts=_read_hosts(environ, host, port, public),
-        origins=frozenset(_read_origins(environ)),
+        hosts=problems.attempt(lambda: _read_hosts(environ, host, port, public), frozenset()),
+        origins=problems.attempt(lambda: frozenset(_read_origins(environ)), frozenset()),
         any_loopback_origin=_is_loopback(host) and not environ.get("ALLOWED_ORIGINS", "").strip(),
-        strict_origins=_read(environ, "CORS_STRICT"),
-        proxies=_read_proxies(environ),
-        body_bytes=_read(environ, "MAX_REQUEST_BODY_BYTES"),
-        header_bytes=_read(environ, "HTTP_MAX_HEADER_BYTES"),
-        connections=_read(environ, "HTTP_MAX_CONNECTIONS"),
-        header_seconds=_read(environ, "HTTP_READ_HEADER_TIMEOUT"),
-        body_seconds=_read(environ, "HTTP_READ_TIMEOUT"),
-        idle_seconds=_read(environ, "HTTP_IDLE_TIMEOUT"),
-        shutdown_seconds=_read(environ, "HTTP_SHUTDOWN_TIMEOUT"),
-        content_security_policy=_read(environ, "HTTP_CSP"),
-        referrer_policy=_read(environ, "HTTP_REFERRER_POLICY"),
+        strict_origins=read("CORS_STRICT"),
+        proxies=problems.attempt(lambda: _read_proxies(environ), ()),
+        body_bytes=read("MAX_REQUEST_BODY_BYTES"),
+        header_bytes=read("HTTP_MAX_HEADER_BYTES"),
+        connections=read("HTTP_MAX_CONNECTIONS"),
+        header_seconds=read("HTTP_READ_HEADER_TIMEOUT"),
+        body_seconds=read("HTTP_READ_TIMEOUT"),
+        idle_seconds=read("HTTP_IDLE_TIMEOUT"),
+        shutdown_seconds=read("HTTP_SHUTDOWN_TIMEOUT"),
+        content_security_policy=read("HTTP_CSP"),
+        referrer_policy=read("HTTP_REFERRER_POLICY"),
     )
+    if problems.sentences:
+        raise SettingsError(*problems.sentences)
+    return settings
 
 
-def _read(environ: Mapping[str, str], name: str) -> Any:
-    try:
-        return read_variable(name, environ)
-    except VariableError as error:
-        raise SettingsError(str(error)) from None
-
-
-def _split_address(address: str, environ: Mapping[str, str]) -> tuple[str, int]:
+def split_address(address: str, environ: Mapping[str, str]) -> tuple[str, int]:
     """Host and port of what the command names, filled up from HOST and PORT."""
     host, _, port = address.rpartition(":")
     if not address.strip():
@@ -114,7 +115,7 @@ def _split_address(address: str, environ: Mapping[str, str]) -> tuple[str, int]:
             raise SettingsError("no port is named: write `--http 8080`, `--http 0.0.0.0:8080`, or set PORT")
     if not (port.isascii() and port.isdigit() and int(port) <= HIGHEST_PORT):
         raise SettingsError(f"{address or port!r} is no address to listen on; write [HOST:]PORT, such as 8080")
-    return host.removeprefix("[").removesuffix("]") or str(_read(environ, "HOST")), int(port)
+    return host.removeprefix("[").removesuffix("]") or str(read_variable("HOST", environ)), int(port)
 
 
 def _bracket(host: str) -> str:
@@ -170,7 +171,7 @@ def _read_origins(environ: Mapping[str, str]) -> list[str]:
 
 def _read_proxies(environ: Mapping[str, str]) -> tuple[Network, ...]:
     listed = [part.strip() for part in environ.get("TRUSTED_PROXIES", "").split(",") if part.strip()]
-    if not _read(environ, "TRUST_PROXY"):
+    if not read_variable("TRUST_PROXY", environ):
         if listed:
             raise SettingsError("TRUSTED_PROXIES is set, but TRUST_PROXY is not; set it to true, or leave both out")
         return ()

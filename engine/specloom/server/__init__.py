@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         run,
         warn,
     )
+    from .variables import examine_environment, list_settings
 
 __getattr__ = exports(
     __name__,
@@ -66,5 +67,6 @@ __getattr__ = exports(
             "ServeOptions check_shared default_selection load_catalogue make_backends make_executor make_presenter "
             "open_run_folder read_switch run warn"
         ),
+        "variables": "examine_environment list_settings",
     },
 )

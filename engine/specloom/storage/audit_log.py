@@ -31,6 +31,7 @@ from specloom.core import (
     mask,
     mask_values,
     open_private,
+    read_variable,
     state_folder,
 )
 from specloom.plugins import CallRecord, split_owner
@@ -377,7 +378,7 @@ def open_audit(
     return AuditLog(
         path,
         keys=[audit_key(key) for key in load_master_keys(folder, environ).all],
-        max_bytes=_read_number(environ, "AUDIT_MAX_BYTES", DEFAULT_BYTES) or DEFAULT_BYTES,
+        max_bytes=int(read_variable("AUDIT_MAX_BYTES", environ) or DEFAULT_BYTES),
         # Less than half a year is too short to look into an incident, more than ten is no longer proportionate: the
         # contract's bounds. 0 keeps everything.
         retention_days=min(max(days, 180), 3650) if days else 0,

@@ -10,8 +10,9 @@ import pytest
 
 from specloom.core import VariableError
 from specloom.core.diagnostics import Place
-from specloom.http.identity import Tenants, list_tenant_settings, load_tenants
+from specloom.http.identity import Tenants, load_tenants
 from specloom.model import Setting
+from specloom.server import list_settings
 from tests.support.shipped import shipped_model
 
 PLANTED = "Pl4ntedV4lue"
@@ -175,7 +176,7 @@ def test_values_are_not_shown(tmp_path: Path) -> None:
 
 
 def test_every_key_of_a_shipped_provider_may_be_a_tenants(tmp_path: Path) -> None:
-    settings = list_tenant_settings(shipped_model().heads)
+    settings = list_settings(shipped_model().heads)
     keys = [name for name, one in settings.items() if one.secret and one.kind == "text"]
     text = "acme:\n" + "".join(f"  {name}: {name.lower()}\n" for name in keys) + "  SEARCH_ROUTING: demo\n"
 

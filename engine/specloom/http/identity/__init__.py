@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .scopes import ScopePolicy
     from .settings import IdentitySettings, read_identity_settings
     from .shared_revocations import SharedRevocations
-    from .tenants import Tenants, list_tenant_settings, load_tenants
+    from .tenants import Tenants, load_tenants
 
 __getattr__ = exports(
     __name__,
@@ -40,6 +40,6 @@ __getattr__ = exports(
         "scopes": "ScopePolicy",
         "settings": "IdentitySettings read_identity_settings",
         "shared_revocations": "SharedRevocations",
-        "tenants": "Tenants list_tenant_settings load_tenants",
+        "tenants": "Tenants load_tenants",
     },
 )

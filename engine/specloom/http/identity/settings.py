@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from specloom.core import Fault, VariableError, dataclass, parse_duration, read_variable, state_folder
+from specloom.core import (
+    VARIABLES,
+    Fault,
+    VariableError,
+    VariableProblems,
+    dataclass,
+    parse_duration,
+    read_variable,
+    state_folder,
+)
 from specloom.net import ParsedUrl, check_url
 
 from .api_keys import find_api_keys
@@ -60,23 +69,31 @@ class IdentitySettings:
 
 
 def read_identity_settings(environ: Mapping[str, str]) -> IdentitySettings:
-    """The settings; a VariableError with one sentence for what cannot be read or does not go together."""
-    read: dict[str, Any] = {name: read_variable(name, environ) for name in _NAMES}
-    issuer = _read_url("OAUTH_ISSUER_URL", read["OAUTH_ISSUER_URL"])
-    public = _read_url("PUBLIC_URL", read["PUBLIC_URL"]).rstrip("/")
+    """The settings; a VariableError with one sentence for each thing that cannot be read or does not go together."""
+    problems = VariableProblems()
+
+    def attempt(function: Callable[..., Any], *values: Any, otherwise: Any = "") -> Any:
+        return problems.attempt(lambda: function(*values), otherwise)
+
+    read = {name: attempt(read_variable, name, environ, otherwise=VARIABLES[name].default) for name in _NAMES}
+    issuer = attempt(_read_url, "OAUTH_ISSUER_URL", read["OAUTH_ISSUER_URL"])
+    public = attempt(_read_url, "PUBLIC_URL", read["PUBLIC_URL"]).rstrip("/")
     audience: str = read["OAUTH_AUDIENCE"] or ""
     if issuer:
-        _check_audience(audience, public, environ)
+        attempt(_check_audience, audience, public)
+        attempt(_check_isolation, environ)
     is_url = audience.startswith(("https://", "http://"))
     if is_url:
-        _read_url("OAUTH_AUDIENCE", audience)
+        attempt(_read_url, "OAUTH_AUDIENCE", audience)
     resource = audience.rstrip("/") if is_url else f"{public}{ENDPOINT}" if public else ""
-    required = _read_scopes("REQUIRED_SCOPES", read["REQUIRED_SCOPES"] or "")
-    if required and not read["ENFORCE_SCOPES"]:
-        raise VariableError("REQUIRED_SCOPES is set but nothing asks for it; set ENFORCE_SCOPES=true as well")
+    required = attempt(_read_scopes, "REQUIRED_SCOPES", read["REQUIRED_SCOPES"] or "", otherwise=())
+    problems.add(*_find_unused(environ, read))
     claim: str = read["OAUTH_TENANT_CLAIM"]
     if claim in _TAKEN_CLAIMS:
-        raise VariableError(f"OAUTH_TENANT_CLAIM is {claim!r}, which says something else; name the claim of the tenant")
+        problems.add(f"OAUTH_TENANT_CLAIM is {claim!r}, which says something else; name the claim of the tenant")
+    refresh = attempt(_read_interval, "JWKS_REFRESH_INTERVAL", read["JWKS_REFRESH_INTERVAL"], otherwise=0.0)
+    if problems.sentences:
+        raise VariableError(*problems.sentences)
     return IdentitySettings(
         issuer=issuer,
         audience=audience or resource,
@@ -84,7 +101,7 @@ def read_identity_settings(environ: Mapping[str, str]) -> IdentitySettings:
         public_url=public,
         tenant_claim=claim,
         require_tenant=read["OAUTH_REQUIRE_TENANT"],
-        refresh=_read_interval("JWKS_REFRESH_INTERVAL", read["JWKS_REFRESH_INTERVAL"]),
+        refresh=refresh,
         scopes=ScopePolicy(read["ENFORCE_SCOPES"], required, read["SCOPES_OPTIONAL"]),
         anonymous=read["ALLOW_ANONYMOUS_HTTP"],
         api_keys=find_api_keys(environ),
@@ -97,6 +114,12 @@ _NAMES = (
     "OAUTH_ISSUER_URL", "OAUTH_AUDIENCE", "PUBLIC_URL", "OAUTH_TENANT_CLAIM", "OAUTH_REQUIRE_TENANT", "ENFORCE_SCOPES",
     "REQUIRED_SCOPES", "SCOPES_OPTIONAL", "JWKS_REFRESH_INTERVAL", "ALLOW_ANONYMOUS_HTTP", "SPECLOOM_TENANTS",
 )  # fmt: skip
+_NEEDS = {
+    "OAUTH_AUDIENCE": "OAUTH_ISSUER_URL", "OAUTH_TENANT_CLAIM": "OAUTH_ISSUER_URL",
+    "OAUTH_REQUIRE_TENANT": "OAUTH_ISSUER_URL", "JWKS_REFRESH_INTERVAL": "OAUTH_ISSUER_URL",
+    "REQUIRED_SCOPES": "ENFORCE_SCOPES", "SCOPES_OPTIONAL": "ENFORCE_SCOPES",
+}  # fmt: skip
+"""Variables that are read only where another one is set: a server that looked as if it held to them would not."""
 _TAKEN_CLAIMS = frozenset({"sub", "aud", "exp", "nbf", "iat", "jti", "scope", "scp"})
 
 
@@ -133,7 +156,15 @@ def _read_url(name: str, text: str | None) -> str:
     return text
 
 
-def _check_audience(audience: str, public: str, environ: Mapping[str, str]) -> None:
+def _find_unused(environ: Mapping[str, str], read: Mapping[str, Any]) -> Iterator[str]:
+    """A sentence for each variable that is set and that nothing would look at."""
+    for name, needed in _NEEDS.items():
+        if environ.get(name, "").strip() and read[name] is not False and not read[needed]:
+            remedy = f"set {needed}{'=true' if VARIABLES[needed].kind == 'boolean' else ''} as well, or leave it out"
+            yield f"{name} is set but nothing asks for it; {remedy}"
+
+
+def _check_audience(audience: str, public: str) -> None:
     if not audience and not public:
         raise VariableError(
             "OAUTH_ISSUER_URL is set, and nothing says what tokens have to be made for; "
@@ -143,6 +174,9 @@ def _check_audience(audience: str, public: str, environ: Mapping[str, str]) -> N
         raise VariableError(
             f"OAUTH_AUDIENCE is {audience!r}, which is no address; set PUBLIC_URL so that clients find this server"
         )
+
+
+def _check_isolation(environ: Mapping[str, str]) -> None:
     if not environ.get("CACHE_ISOLATION", "").strip():
         raise VariableError(
             "OAUTH_ISSUER_URL is set, so callers may be of several tenants; set CACHE_ISOLATION to shared or tenant"

@@ -20,7 +20,7 @@ from specloom.core import VARIABLES, VariableError, dataclass, find_nearest, rea
 from .identity import is_name
 
 if TYPE_CHECKING:
-    from specloom.model import Heads, Setting
+    from specloom.model import Setting
 
 VARIABLE = "SPECLOOM_TENANTS"
 OF_THE_ENGINE = ("SEARCH_ROUTING", "SEARCH_PROVIDER", "SPECLOOM_TEXT", "SPECLOOM_MAX_TOKENS")
@@ -47,14 +47,6 @@ class Tenants:
 
     def __repr__(self) -> str:
         return f"<Tenants: {len(self.own)}>"
-
-
-def list_tenant_settings(heads: Heads) -> Mapping[str, Setting]:
-    """The variables of providers and tools, which a tenant may have."""
-    declared = [one.settings for one in heads.providers.values()] + [one.settings for one in heads.tools.values()]
-    settings = {name: setting for one in declared for name, setting in one.items()}
-    # A variable that stands in for another need not be declared by itself.
-    return {**{one.stand_in: one for one in settings.values() if one.stand_in}, **settings}
 
 
 def load_tenants(path: str | os.PathLike[str], settings: Mapping[str, Setting]) -> Tenants:
