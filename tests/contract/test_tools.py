@@ -46,8 +46,8 @@ def without(mapping: dict[str, Any], *keys: str) -> dict[str, Any]:
     return {name: value for name, value in mapping.items() if name not in keys}
 
 
-def test_the_contract_has_every_tool_but_those_of_the_paper_store() -> None:
-    tools = {name for name in shipped_model().tools if not name.startswith("doiget_")}
+def test_the_contract_has_every_tool_but_those_of_the_paper_store_and_of_the_library() -> None:
+    tools = {name for name, tool in shipped_model().tools.items() if not {"papers", "library"} & set(tool.toolsets)}
 
     assert set(CONTRACT) == tools
 

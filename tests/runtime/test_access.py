@@ -1,4 +1,4 @@
-"""`recall` and `save`: what a plan reads and writes of its caller, and what is held against the collection."""
+"""`recall`, `save` and `delete`: what a plan does with what is kept of its caller, and what is held against that."""
 
 from __future__ import annotations
 
@@ -33,6 +33,15 @@ search: [text]
 """
 COUNT = "count: 'add(not_null(was.count, `0`), `1`)'"
 SAVE = f"{{into: notes, key: args.query, value: {{text: args.query, topic: args.topic, {COUNT}}}}}"
+SAYS = {
+    word: f"{{read_only: {reads}, destructive: {deletes}, idempotent: true, open_world: false}}"
+    for word, reads, deletes in (
+        ("recall", "true", "false"),
+        ("save", "false", "false"),
+        ("delete", "false", "true"),
+    )
+}
+DELETE = "{from: notes, key: args.query}"
 ENGINE = [
     f"spec: collection/1\nname: {name}\ntitle: T\ndescription: D.\nscope: {scope}\nencryption: author\n"
     for name, scope in (("consents", "user"), ("members", "shared"))
@@ -53,9 +62,12 @@ def plan(word: str, text: str) -> str:
     return f"- name: reach\n  collect:\n    parts:\n      it: {{{word}: {text}}}\n"
 
 
-def a_note_tool(word: str, text: str, *, name: str, answer: str = ANSWER, more: str = "") -> str:
+def a_note_tool(word: str, text: str, *, name: str, answer: str = ANSWER, more: str = "", says: str = "") -> str:
     made = a_tool(plan=plan(word, text), inputs=TOPIC, answer=answer, more=more)
-    return made.replace("name: sample", f"name: {name}", 1)
+    told = "\n".join(
+        f"annotations: {says or SAYS[word]}" if line.startswith("annotations:") else line for line in made.split("\n")
+    )
+    return told.replace("name: sample", f"name: {name}", 1)
 
 
 def codes(*texts: str) -> list[str]:
@@ -172,6 +184,62 @@ async def test_only_what_is_there_is_written_where_that_is_said() -> None:
     assert again["rows"][0]["count"] == 2
 
 
+async def test_what_is_deleted_is_told_once_and_is_gone_for_its_owner_alone() -> None:
+    kept = Notes(
+        a_note_tool("save", SAVE, name="put"),
+        a_note_tool("delete", DELETE, name="drop"),
+        a_note_tool("recall", DELETE, name="get"),
+    )
+    await kept.call("put", query="otters", topic="sea")
+    await kept.call("put", "acme:bob", query="otters")
+
+    first = await kept.call("drop", query="otters")
+    again = await kept.call("drop", query="otters")
+    gone = await kept.call("get", query="otters")
+    of_others = await kept.call("get", "acme:bob", query="otters")
+
+    assert first["rows"] == [{"text": "otters", "topic": "sea", "count": 1}]
+    assert (again["status"], again["rows"]) == ("ok", [])
+    assert (gone["rows"], len(of_others["rows"])) == ([], 1)
+
+
+async def test_who_has_withdrawn_a_consent_may_still_delete_and_nobody_in_particular_may_not() -> None:
+    kept = Notes(a_note_tool("delete", DELETE, name="drop"), collection=notes(more="consent: memory"))
+    await kept.store.drawer("notes", "acme:ann").put("otters", {"text": "otters", "count": 1})
+
+    nobody = await kept.call("drop", "", query="otters")
+    withdrawn = await kept.call("drop", query="otters")
+
+    assert (nobody["status"], nobody["rows"]) == ("unavailable", [])
+    assert withdrawn["rows"] == [{"text": "otters", "count": 1}]
+
+
+async def test_only_members_delete_in_a_shared_space() -> None:
+    shared = "{from: notes, space: args.topic, key: args.query}"
+    kept = Notes(a_note_tool("delete", shared, name="drop"), collection=notes("shared"))
+    await kept.store.drawer("notes", "acme:ann", space="team").put("otters", {"text": "otters", "count": 1})
+
+    outside = await kept.call("drop", query="otters", topic="team")
+
+    assert (outside["status"], outside["rows"]) == ("not_member", [])
+    assert await kept.store.drawer("notes", "acme:ann", space="team").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("word", "text", "says", "told"),
+    [
+        ("save", SAVE, "recall", "`read_only`"),
+        ("delete", DELETE, "recall", "`read_only`"),
+        ("delete", DELETE, "save", "`destructive`"),
+    ],
+)
+def test_a_tool_that_writes_or_deletes_says_so_in_its_annotations(word: str, text: str, says: str, told: str) -> None:
+    woven = weave_texts(notes(), a_note_tool(word, text, name="it", says=SAYS[says]))
+
+    assert woven.codes[0] == "E134"
+    assert told in woven.sentences[0]
+
+
 @pytest.mark.parametrize("word", ["save", "recall"])
 async def test_nothing_is_read_or_written_of_who_has_not_agreed_or_is_nobody(word: str) -> None:
     text = SAVE if word == "save" else "{from: notes}"
@@ -229,6 +297,9 @@ async def test_without_a_bound_all_items_are_recalled() -> None:
         ("save", "{into: notes, value: {text: args.query, count: args.query}}", "E204"),
         ("save", "{into: notes, value: {text: args.topic, count: '`1`'}}", "E204"),
         ("save", "{into: notes, value: {text: args.query}}", "E102"),
+        ("delete", "{from: notes}", "E102"),
+        ("delete", "{from: note, key: args.query}", "E110"),
+        ("delete", "{from: notes, key: args.query, where: {topic: args.topic}}", "E101"),
         ("save", "{into: notes, lasts: args.query, value: {text: args.query, count: '`1`'}}", "E204"),
     ],
 )

@@ -10,6 +10,7 @@ from typing import Any
 
 from mcp import Client, MCPError
 
+from specloom.compiler.collection import reached_by
 from specloom.model.tool import Tool
 from specloom.plugins.collections import ENGINE_NEEDS
 from specloom.plugins.registry import PROCEDURES
@@ -19,15 +20,17 @@ SECRET = "zanzibar"
 """A word that only Ada uses: in every text, name and address that she gives."""
 SPACE = f"{SECRET}-space"
 PURPOSES = ("memory", "analytics", "workspace", "monitoring")
-WRITES_ONLY = {"memory_save", "workspace_contribute", "monitor_query_save"}
+WRITES_ONLY = {"memory_save", "workspace_contribute", "monitor_query_save", "monitor_query_stop"}
 """Tools that keep something and tell nothing of what is kept."""
-COUNTS = {"get_my_analytics"}
-"""Tools that tell of what is kept in numbers, where no word can be planted."""
+COUNTS = {"get_my_analytics", "monitor_query_list"}
+"""Tools that tell of what is kept in numbers, or in words that the asking client gives itself."""
 
 
 def keeps(tool: Tool) -> bool:
-    """Whether a tool runs a procedure that keeps something, beside who has agreed to what."""
+    """Whether a tool keeps something, or runs a procedure that does, beside who has agreed to what."""
     engine = {one.name for one in ENGINE_NEEDS}
+    if set(reached_by(tool)) - engine:
+        return True
     named = [one.hook for one in (*tool.plan, *tool.after) if one.kind == "procedure"]
     while named:
         procedure = PROCEDURES[named.pop()]
@@ -93,10 +96,15 @@ async def live(client: Client, web: Web, *, query: str = "otters") -> dict[str, 
 async def sweep(client: Client, ids: Mapping[str, str]) -> dict[str, str]:
     """All that a client is told: by every tool, resource, template, completion and prompt, as text by name."""
     heard: dict[str, str] = {}
-    for listed in (await client.list_tools()).tools:
-        tool = shipped().tools[listed.name]
-        said = [await client.call_tool(tool.name, arguments) for arguments in find_arguments(tool, ids)]
-        heard[tool.name] = "\n".join(one.model_dump_json() for one in said)
+    tools = [shipped().tools[one.name] for one in (await client.list_tools()).tools]
+
+    async def call_each(*, destructive: bool) -> None:
+        for tool in tools:
+            if tool.annotations["destructive"] == destructive:
+                said = [await client.call_tool(tool.name, arguments) for arguments in find_arguments(tool, ids)]
+                heard[tool.name] = "\n".join(one.model_dump_json() for one in said)
+
+    await call_each(destructive=False)
     uris = [str(one.uri) for one in (await client.list_resources()).resources]
     templates = [one.uri_template for one in (await client.list_resource_templates()).resource_templates]
     for template in templates:
@@ -119,6 +127,7 @@ async def sweep(client: Client, ids: Mapping[str, str]) -> dict[str, str]:
                 ref={"type": "ref/prompt", "name": prompt.name}, argument={"name": one.name, "value": ""}
             )
             heard[f"complete {prompt.name}"] = heard.get(f"complete {prompt.name}", "") + found.model_dump_json()
+    await call_each(destructive=True)  # the last, because nothing is left to be told of what is deleted
     return heard
 
 

@@ -189,7 +189,7 @@ def _then(
 ) -> str:
     """What follows the questions that are known: what is kept, parts that hang on answers, and registered Python and
     whom it asks."""
-    kept = {"recall": "is read", "save": "is written to"}
+    kept = {"recall": "is read", "save": "is written to", "delete": "loses an item"}
     said = [f"the collection {one.collection} {kept[one.kind]} for the caller" for one in reaching]
     said += [f"what is found may lead to the parts {', '.join(waiting)}"] if waiting else []
     said += [f"the hook {strategy.hook} makes the rows"] if strategy and strategy.kind == "hook" else []

@@ -16,10 +16,10 @@ from .stages import compile_stages
 from .symbols import NEVER_NULL, DependencyTracker, Symbols, added_by, check_kind, overrides_of
 from .values import Scope, entries_of, expand, items_of, maps_of, scalars_of, whole
 
-# --- How a plan reads and writes declared collections: `recall` and `save`, held against what is declared -------------
+# --- How a plan reads and writes declared collections: `recall`, `save` and `delete`, held against what is declared ---
 
 
-ACCESS: Mapping[str, str] = {"recall": "from", "save": "into"}
+ACCESS: Mapping[str, str] = {"recall": "from", "save": "into", "delete": "from"}
 """The words that reach into a collection, each with the key that names it."""
 
 

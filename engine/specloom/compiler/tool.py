@@ -117,6 +117,7 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
     if cursor is not None:
         reached.setdefault(cursor.name, []).append("the plan")
     _prove(root.get("cache"), reached, report)
+    _check_annotations(root.get("annotations"), plan, report)
     check_cached(root.get("cache"), procedures, _personal(tracker, dict(values), plan), report)
     for one in inputs.values():
         # A provider that is left out may be the one that uses it.
@@ -181,6 +182,17 @@ def _personal(tracker: DependencyTracker, definitions: Mapping[str, Value], plan
         *(f"the plan reaches into {name!r} of its caller" for name in kept),
         *(f"{what} uses its caller" for what in used),
     ]
+
+
+def _check_annotations(node: Node | None, plan: Iterable[Strategy], report: Report) -> None:
+    """What a plan does in collections has to be what hosts are told of the tool (E134)."""
+    words = {part.access.kind for strategy in plan for part in strategy.parts if part.access}
+    assert node is not None
+    told = to_plain(node)
+    if words & {"save", "delete"} and told["read_only"]:
+        report.add("E134", node.place, "the plan changes what is kept, and `read_only` is true", "say false")
+    elif "delete" in words and not told["destructive"]:
+        report.add("E134", node.place, "the plan deletes what is kept, and `destructive` is false", "say true")
 
 
 def _opt_in(node: Node | None, settings: dict[str, Setting], report: Report) -> str:

@@ -96,7 +96,7 @@ class Strategy:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How a part reads or writes a declared collection as the caller; `kind` is recall or save."""
+    """How a part reads or writes a declared collection as the caller; `kind` is recall, save or delete."""
 
     kind: str
     collection: str

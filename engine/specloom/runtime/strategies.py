@@ -507,6 +507,8 @@ def reach(access: Access, scope: Bindings) -> Run:
     }
     if access.kind == "save":
         return Run("save", given | {"access": access, "scope": scope}, _save)
+    if access.kind == "delete":
+        return Run("delete", given, _delete)
     where = {name: evaluate(value, scope) for name, value in access.where}
     given["where"] = {name: str(text) for name, text in where.items() if text is not None}
     given["about"] = evaluate(access.about, scope) if access.about else None
@@ -554,15 +556,29 @@ async def _save(context: Context, given: Mapping[str, Any]) -> Row:
     return {"status": "ok", "reason": None, "rows": rows, "was": written["was"]}
 
 
+async def _delete(context: Context, given: Mapping[str, Any]) -> Row:
+    collection = context.state(given["collection"], space=given["space"])
+    if refusal := await _find_refusal(context, collection, given["space"], deleting=True):
+        return refusal
+    item = await collection.get(given["key"]) if given["key"] else None
+    # Of two who delete it at once, one is told that it did.
+    deleted = item is not None and await collection.delete(given["key"])
+    return {"status": "ok", "reason": None, "rows": [dict(item.value)] if item and deleted else []}
+
+
 def _make(pairs: tuple[Pair, ...], scope: Bindings) -> Row:
     made = {name: evaluate(value, scope) for name, value in pairs}
     return {name: value for name, value in made.items() if value is not None}
 
 
-async def _find_refusal(context: Context, collection: Collection, space: str) -> Row | None:
-    """Why nothing of the caller may be read or written there, as what the part holds; None when it may."""
+async def _find_refusal(context: Context, collection: Collection, space: str, *, deleting: bool = False) -> Row | None:
+    """Why nothing of the caller may be read or written there, as what the part holds; None when it may.
+
+    Whoever has withdrawn a consent may still delete what was kept under it.
+    """
     spec, owner = collection.spec, context.owner
-    if spec.consent and (refusal := await find_refusal(context.state("consents"), owner, spec.consent)):
+    refusal = await find_refusal(context.state("consents"), owner, spec.consent) if spec.consent else None
+    if refusal and not (deleting and refusal == "no_consent"):
         return {"status": refusal, "reason": REASONS[refusal], "rows": []}
     if spec.scope == "shared" and not await is_member(context.state("members", space=space), owner):
         return {"status": "not_member", "reason": NOT_MEMBER, "rows": []}

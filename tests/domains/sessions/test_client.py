@@ -263,8 +263,8 @@ async def test_a_session_that_is_not_there_is_told_with_what_is_known(server: Se
 
 LOST = (
     "Nothing of this call was recorded in a session. There is no such session, or it has expired: a session lasts 4 "
-    "hours from when it was last used. Check the sessionId, or begin anew: sequential_search with stepNumber 1, and "
-    "what is known so far as sessionSummary, gives a new one."
+    "hours from when it was last used. Check the sessionId (research://sessions has the caller's), or begin anew: "
+    "sequential_search with stepNumber 1, and what is known so far as sessionSummary, gives a new one."
 )
 
 
@@ -426,6 +426,7 @@ async def test_nothing_that_is_told_of_the_server_tells_of_another_tenant(server
     assert after == before
     assert {uri for uri in listed if own[uri] != before[uri]} == {
         "diagnostics://errors/recent",
+        "research://sessions",
         "stats://rate-limits",
         "stats://sessions",
         "stats://tools",
@@ -472,7 +473,7 @@ async def test_tools_to_opt_in_do_not_exist_until_they_are_switched_on() -> None
             await client.call_tool("memory_recall", {})
 
     assert opted == on.catalogue.tool_names - off.catalogue.tool_names
-    assert len(opted) == 7
+    assert len(opted) == 10
     assert not listed & opted
 
 

@@ -73,6 +73,19 @@ DOCUMENTED: Mapping[str, set[str]] = {
         *("status", "reason", "newCount", "lastRunAt", "newResults", "trust"),
         *below("newResults.[]", "title", "url", "snippet"),
     },
+    "monitor_query_list": {
+        *("status", "reason", "count", "queries", "trust"),
+        *below("queries.[]", "query", "provider", "seenCount", "savedAt", "lastRunAt", "endsAt", "stale"),
+    },
+    "monitor_query_stop": {"status", "reason", "query", "savedAt"},
+    "memory_delete": {"status", "reason", "id", "note", "trust"},
+    "list_research_sessions": {
+        *("count", "total", "sessions", "trust"),
+        *below("sessions.[]", "sessionId", "goal", "isComplete", "stepCount", "sourceCount", "openGaps", "startedAt"),
+        "sessions.[].lastUsedAt",
+    },
+    "update_research_session": {"status", "sessionId", "goal", "isComplete", "completedAt"},
+    "delete_research_session": {"deleted", "sessionId", "goal", "stepCount"},
 }
 """The contract's fields of each tool; lists are `[]`."""
 
@@ -85,6 +98,11 @@ RESOURCES: Mapping[str, set[str]] = {
         ),
     },
     "stats://sessions": {"activeSessions"},
+    "research://sessions": {
+        *("count", "sessions", "trust"),
+        *below("sessions.[]", "sessionId", "goal", "isComplete", "stepCount", "sourceCount", "openGaps", "startedAt"),
+        "sessions.[].lastUsedAt",
+    },
     "stats://rate-limits": {
         *("config", "defaultTenant", "guidance"),
         *below("config", "perMinutePerTenant", "globalPerSecond", "dailyPerTenant"),
@@ -197,6 +215,7 @@ async def keep(server: Server, book: Notebook) -> None:
         "workspace_read": {"workspace_id": "zoo"},
         "monitor_query_save": {"query": "otters", "provider": "brave", "ttl_days": 7},
         "monitor_query_check": {"query": "otters", "provider": "brave"},
+        "monitor_query_list": {},
         "get_my_analytics": {},
     }
     for tool, arguments in calls.items():
@@ -214,6 +233,20 @@ async def keep(server: Server, book: Notebook) -> None:
             }
         )
         await book.ask(tool, **arguments)
+
+
+async def put_in_order(book: Notebook) -> None:
+    """What was kept of people is listed and deleted again."""
+    listed = await book.ask("list_research_sessions", limit=100)
+    session = listed["sessions"][0]["sessionId"]
+    await book.ask("update_research_session", sessionId=session, goal="Crabs", complete=True)
+    await book.read("research://sessions")
+    await book.ask("delete_research_session", sessionId=session)
+    await book.ask("monitor_query_stop", query="otters", provider="brave")
+    await book.ask("monitor_query_stop", query="otters", provider="brave")
+    await book.ask("memory_delete", id="nobody's")
+    recalled = await ask(book.client, "memory_recall")
+    await book.ask("memory_delete", id=recalled["memories"][0]["id"])
 
 
 NOT_SEEN_HERE = {
@@ -235,6 +268,7 @@ async def test_every_documented_and_every_published_field_is_seen_by_a_client(se
         await keep(server, book)
         for uri in RESOURCES:
             await book.read(uri)
+        await put_in_order(book)
 
     schemas = {name: set(published(shipped().tools[name].output_schema)) for name in DOCUMENTED}
     unseen = {
@@ -253,8 +287,9 @@ def test_the_table_has_every_tool_and_every_resource_of_this_room(server: Server
 
     kept = {one.name for one in shipped().tools.values() if one.opt_in}
     about_sessions = {"sequential_search", "get_research_session", "research_export"}
+    in_order = {one.name for one in shipped().tools.values() if "library" in one.toolsets}
 
-    assert set(DOCUMENTED) == kept | about_sessions
+    assert set(DOCUMENTED) == kept | about_sessions | in_order
     assert set(RESOURCES) == {one["uri"] for one in json.loads(server.catalogue.resources or b"[]")}
 
 

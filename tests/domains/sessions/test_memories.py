@@ -340,7 +340,10 @@ async def test_a_watch_is_over_after_its_days_and_no_longer_counts(tools, clock)
     allowed = await tools.ask("monitor_query_save", query="one more", ttl_days=1)
 
     assert [one["status"] for one in (refused, again, allowed)] == ["limit_reached", "ok", "ok"]
-    assert refused["reason"] == "There are 100 watched queries already; they end when their days are over."
+    assert (
+        refused["reason"]
+        == "There are 100 watched queries already; they end when their days are over, or by monitor_query_stop."
+    )
     assert (await tools.ask("monitor_query_check", query="q0"))["status"] == "not_found"
     assert (await tools.ask("monitor_query_check", query="Q7"))["status"] == "ok"
 

@@ -104,6 +104,10 @@ class ResearchSession:
     more_sources: int = 0
     """Sources that were found when there was no more room."""
     outcomes: Sequence[CallOutcome] = ()
+    steps: int = 0
+    """Steps that were told, for lists of sessions."""
+    updated: float = 0.0
+    """When the last of them was told."""
 
     @property
     def open_gaps(self) -> list[Gap]:
@@ -210,6 +214,8 @@ def take_step(session: ResearchSession, told: StepReport, now: float) -> Researc
         estimate=told.total_steps_estimate or session.estimate,
         completed=0.0 if told.next_step_needed else now,
         gaps=gaps[:MOST_GAPS],
+        steps=session.steps + 1,
+        updated=now,
     )
 
 
