@@ -1,14 +1,19 @@
 """Matching: what may differ between a citation and its record, and what may not."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.text.fold import compact, find_script, fold, is_near, strip_markup, to_latin
 from specloom.domains.text.people import Name, parse_names, same_person
+from specloom.domains.trust.citations.existence import _REGISTERS
 from specloom.domains.trust.citations.match import WorkRecord, match_fields, match_text
 from specloom.domains.trust.citations.reference import parse_reference
 from specloom.domains.trust.citations.venues import is_keeper, is_part, same_venue, shares_words
+from specloom.domains.trust.citations.work import OWNERS, PEOPLE, to_work
+from tests.support.shipped import shipped_model
 
 ATTENTION = WorkRecord(
     titles=("Attention Is All You Need",),
@@ -396,3 +401,47 @@ def test_references_with_whole_names_and_single_quotes(text, title, families):
 
 def test_pages_are_no_years():
     assert parse_reference("Long short-term memory, Neural Computation 9, 1735–1780, 1997").years == (1997,)
+
+
+# --- the people of works that have no authors ---
+
+PATENT = {
+    "number": "US99123456B2",
+    "title": "Otter box",
+    "inventor": "Jane Doe",
+    "inventors": ["Jane Doe", "Ann Roe"],
+    "assignee": "Otter Boxes Inc.",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("Doe, J., & Roe, A. (2024). Otter box. U.S. Patent 99,123,456.", "match"),
+        ("Roe, A. (2024). Otter box. U.S. Patent 99,123,456.", "match"),
+        ("Otter Boxes. (2024). Otter box. U.S. Patent 99,123,456.", "match"),
+        ("Otter Holding. (2024). Otter box. U.S. Patent 99,123,456.", "not_checked"),
+        ("Lewis, P. (2024). Otter box. U.S. Patent 99,123,456.", "mismatch"),
+    ],
+)
+def test_the_inventors_of_a_patent_are_compared_as_its_authors(text, verdict):
+    found = match_text(text, to_work(PATENT, "patents").record)
+
+    assert next(one.verdict for one in found.judgements if one.field == "authors") == verdict
+
+
+def test_every_field_of_people_that_a_register_has_is_compared():
+    capabilities = shipped_model().capabilities
+    asked = {each.capability for each in _REGISTERS.values()} | {"work", "works", "scholarly"}
+    people = {
+        name
+        for capability in asked
+        for name, field in capabilities[capability].row.items()
+        if re.search("author|inventor|creator|editor|investigator|applicant|assignee|sponsor", name)
+        and not name.startswith("is_")
+    }
+
+    # The first inventor is one of the inventors.
+    assert people - {"inventor"} == {*PEOPLE, *OWNERS}
+    assert to_work({"title": "T", "authors": ["Ann Otter"]}, "x").record.authors == (Name("Otter", "Ann"),)
+    assert to_work(PATENT, "x").to_json()["authors"] == ["Jane Doe", "Ann Roe"]

@@ -40,7 +40,7 @@ class WorkRecord:
     """A work as a registry describes it. `titles` holds every title it has: main, with subtitle, original, translated.
 
     `years` are all years that it was issued in (online, print), `venues` every name of its journal or series, and
-    `kind` is what the registry calls the kind of work.
+    `kind` is what the registry calls the kind of work. `owners` are who may be named in place of its people.
     """
 
     titles: tuple[str, ...] = ()
@@ -48,6 +48,7 @@ class WorkRecord:
     years: tuple[int, ...] = ()
     venues: tuple[str, ...] = ()
     kind: str = ""
+    owners: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,8 @@ class Judgement:
 # --- Whether the authors of a citation are those of a record ----------------------------------------------------------
 
 
+_SHORTEST_OWNER = 4
+"""Letters of a word that an owner may share with an author; shorter ones are mostly legal forms."""
 _MOST_OTHERS = 100
 """Authors of each side that are compared beside the first one of the reference, who is looked for among all."""
 
@@ -95,6 +98,12 @@ def compare_authors(reference: Reference, record: WorkRecord) -> Judgement:
         return Judgement("authors", "match", signed, listed, "a later author is the same")
     if inside is not None:
         return Judgement("authors", "match", inside.family, listed, "the text names an author of the record")
+    owned = {word for owner in record.owners for word in tokens(owner)}
+    for words in ({*tokens(to_display(name))} for name in supplied):
+        if words and words <= owned:
+            return Judgement("authors", "match", signed, listed, "its owner is named in place of the people")
+        if any(len(word) >= _SHORTEST_OWNER for word in words & owned):
+            return Judgement("authors", "not_checked", signed, listed, "its owner may be named in place of the people")
     if any(not name.given for name in (*supplied, *recorded)):
         corporate = any(not name.given and " " in name.family for name in (*supplied, *recorded))
         if corporate:

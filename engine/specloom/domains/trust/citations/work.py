@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import islice
 from typing import Any
 
@@ -25,6 +25,10 @@ _HEAVY, _MANY = 1000, 100
 """Characters of a title or a reference, and names and titles of a record, that only few honest ones have more of."""
 _MARKED_UP = 5
 """How much longer a text may be with its markup."""
+PEOPLE = ("authors", "inventors")
+"""Fields of rows in which the people of a work are, each in the words of its kind of work."""
+OWNERS = ("assignee", "sponsor")
+"""Fields with the organisations that are named in place of these people."""
 _RESOLVERS = ("https://doi.org/", "http://doi.org/", "https://dx.doi.org/", "http://dx.doi.org/")
 
 
@@ -57,7 +61,7 @@ class Work:
         Collaborations sign with thousands of names: of more than MOST_AUTHORS the first are told, and their number.
         """
         row, authors = self.row, self.record.authors
-        count = len(authors) + len((row.get("authors") or ())[MOST_SIGNED:])
+        count = len(authors) + len(_find_people(row)[MOST_SIGNED:])
         fields = {
             "title": self.title,
             "authors": [to_display(name) for name in authors[:MOST_AUTHORS]],
@@ -79,7 +83,7 @@ class Work:
 
 def is_heavy(row: Mapping[str, Any], text: str = "") -> bool:
     """Whether comparing a record with a reference of that text may take more than some milliseconds."""
-    lists = [row.get(name) or () for name in ("authors", "other_titles", "other_venues")]
+    lists = [_find_people(row), *(row.get(name) or () for name in ("other_titles", "other_venues"))]
     return len(text) > _HEAVY or len(str(row.get("title") or "")) > _HEAVY or sum(map(len, lists)) > _MANY
 
 
@@ -92,7 +96,7 @@ def to_work(row: Mapping[str, Any], provider: str, *, kind: str = "") -> Work:
     years = (row.get("year"), *(row.get("other_years") or ()))
     venues = (row.get("venue") or row.get("journal"), *(row.get("other_venues") or ()), row.get("container"))
     organisations = frozenset(row.get("organisations") or ())
-    signed = (row.get("authors") or ())[:MOST_SIGNED]
+    signed = _find_people(row)[:MOST_SIGNED]
     return Work(
         provider,
         WorkRecord(
@@ -101,6 +105,7 @@ def to_work(row: Mapping[str, Any], provider: str, *, kind: str = "") -> Work:
             years=tuple(dict.fromkeys(int(year) for year in years if year and str(year).isdecimal())),
             venues=_to_lines(venues, _LONGEST_VENUE),
             kind=str(row.get("type") or kind)[:_LONGEST_NAME],
+            owners=_to_lines((row.get(name) for name in OWNERS), _LONGEST_NAME),
         ),
         row,
         to_doi(str(row.get("doi") or "")),
@@ -119,6 +124,11 @@ def to_listed(row: Mapping[str, Any], provider: str) -> NoticeSource | None:
     if not notices and not row.get("notices_known") and "retracted" not in row:
         return None
     return NoticeSource(provider, notices, str(row.get("replaced_by") or ""))
+
+
+def _find_people(row: Mapping[str, Any]) -> Sequence[str]:
+    """The people of a work, in whatever field of its kind they are."""
+    return next((people for name in PEOPLE if (people := row.get(name))), ())
 
 
 def _to_text(value: object, longest: int) -> str:
