@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
 
 from specloom.core import load_table
 from specloom.domains.text import to_alternatives, to_word_set
@@ -25,6 +28,8 @@ _PART = re.compile("ROLE|ENGLISH|LEADER|UNSPACED|STEM|NAME")
 _ORDINARY = to_word_set(_TABLE["ordinary"])
 _NOUN_AFTER = re.compile(rf"\b(?:{to_alternatives(_TABLE['noun_after'])})\s+$", re.IGNORECASE)
 _SHORTEST = 3
+_MARK = "\ua7ff"
+"""A letter that nobody writes; it stands for a name, so that patterns are compiled once and not for every name."""
 _AFTER = r"(?![\w-]|\.\w)"
 # What may follow the name of an employer: the end of the phrase, or a word that begins another.
 _ENDS = rf"(?=\s*(?:$|[.,;:!?)(|&—–/-]|(?:{to_alternatives(_TABLE['ends'])}|[a-z]+ing)\b))"
@@ -49,44 +54,51 @@ def find_conflict(biography: str, title: str) -> Conflict | None:
     A name counts where the biography says it with a role or a verb beside it ("engineer at Acme", "Acme's founder",
     "funded by Acme", "shareholder of Acme"), never where it only occurs. Former posts do not count.
     """
-    text = " ".join(biography.split())
+    text = " ".join(biography.replace(_MARK, "M").split())
     for entity in find_entities(title):
         if entity not in text:
             continue
-        for sign in _TABLE["signs"]:
-            for pattern in sign["patterns"]:
-                sign_of = re.finditer(_to_pattern(pattern, entity), text)
-                match = next((each for each in sign_of if _holds(text, each, entity)), None)
-                if match is not None:
-                    return Conflict(
-                        detected=True,
-                        author_affiliation=match[0].strip(" ,."),
-                        cited_entity_name=entity,
-                        evidence=_sentence_around(text, match.start(), match.end()),
-                        conflict_type=sign["kind"],
-                        confidence=sign["confidence"],
-                    )
+        marked = text.replace(entity, _MARK)
+        for sign, patterns in _load_signs():
+            for pattern in patterns:
+                for match in pattern.finditer(marked):
+                    start = len(marked[: match.start()].replace(_MARK, entity))
+                    end = start + len(match[0].replace(_MARK, entity))
+                    if _holds(text, start, end, entity):
+                        return Conflict(
+                            detected=True,
+                            author_affiliation=text[start:end].strip(" ,."),
+                            cited_entity_name=entity,
+                            evidence=_sentence_around(text, start, end),
+                            conflict_type=sign["kind"],
+                            confidence=sign["confidence"],
+                        )
     return None
 
 
-def _to_pattern(sign: str, entity: str) -> str:
-    """The pattern of a sign with a name in it."""
-    stem = re.escape(entity)
+@cache
+def _load_signs() -> Sequence[tuple[Mapping[str, Any], Sequence[re.Pattern[str]]]]:
+    """The signs, each with its patterns, in which a mark stands for whatever name is looked for."""
+    return [(sign, [re.compile(_to_pattern(each)) for each in sign["patterns"]]) for sign in _TABLE["signs"]]
+
+
+def _to_pattern(sign: str) -> str:
+    """The pattern of a sign with the mark of a name in it."""
     parts = {
         **_PARTS,
-        "STEM": rf"(?<![A-Za-z0-9_-]){stem}(?![A-Za-z0-9_])",
-        "NAME": rf"{stem}(?:,?\s+{_FORM})?{_AFTER}",
+        "STEM": rf"(?<![A-Za-z0-9_-]){_MARK}(?![A-Za-z0-9_])",
+        "NAME": rf"{_MARK}(?:,?\s+{_FORM})?{_AFTER}",
     }
     # A name that a noun follows only qualifies it: an engineer of Acme clusters does not work for Acme.
     return _PART.sub(lambda part: parts[part[0]], sign) + (_ENDS if sign.endswith("NAME") else "")
 
 
-def _holds(text: str, match: re.Match[str], entity: str) -> bool:
+def _holds(text: str, start: int, end: int, entity: str) -> bool:
     """Whether a sign is said of today and not denied, by the words within it and on both sides."""
-    before = text[max(0, match.start() - 80) : match.start()]
-    behind = text[match.end() : match.end() + 40]
+    before = text[max(0, start - 80) : start]
+    behind = text[end : end + 40]
     # "No" is a preposition in Portuguese where it stands in front of a name.
-    within = re.sub(r"\bno\s+(?=\0)", "", match[0].replace(entity, "\0"))
+    within = re.sub(r"\bno\s+(?=\0)", "", text[start:end].replace(entity, "\0"))
     return not (
         _VOID.search(within)
         or _FORMER.search(before[-60:])
