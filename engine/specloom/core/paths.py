@@ -103,8 +103,11 @@ def open_private(path: str | os.PathLike[str], flags: int) -> int:
     return handle
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that it is either whole or as it was before: temporary file, flush to disk, rename."""
+def write_whole(path: Path, data: bytes, *, is_public: bool = False) -> None:
+    """Write a file so that it is either whole or as it was before: temporary file, flush to disk, rename.
+
+    Others may read it where it `is_public`; else it is of mode 0600.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
     handle = open_private(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
@@ -112,6 +115,8 @@ def write_whole(path: Path, data: bytes) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
+            if is_public and os.name != "nt":
+                os.fchmod(file.fileno(), 0o644)
             os.fsync(file.fileno())
         draft.replace(path)
     except BaseException:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from specloom.core.faults import Fault
@@ -116,9 +118,13 @@ def test_a_list_that_changed_is_read_again_and_one_that_is_not_there_is_told(tmp
     written = write_list(path, f"{HEAD}\n10.1234/a,Retraction,7/12/2023 0:00,,\n".encode())
     assert set(load_list(str(path)).notices) == set(written.notices) == {"10.1234/a"}
 
+    if os.name != "nt":
+        assert path.stat().st_mode & 0o777 == 0o644, "what is public is read by whoever runs the servers"
+
     with pytest.raises(Fault, match="names no work"):
         write_list(path, f"{HEAD}\n".encode())
     assert set(load_list(str(path)).notices) == {"10.1234/a"}, "the old one stays"
+    assert [one.name for one in path.parent.iterdir()] == ["retractions.csv"]
 
     with pytest.raises(Fault, match="cannot be read: No such file") as caught:
         load_list(str(tmp_path / "nowhere.csv"))

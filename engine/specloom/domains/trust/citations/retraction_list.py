@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 
-from specloom.core import Fault, dataclass, load_table
+from specloom.core import Fault, dataclass, load_table, write_whole
 from specloom.domains.text import to_doi
 
 from .notices import REPLACEMENT, Notice, NoticeSource, to_nature
@@ -92,8 +92,5 @@ def write_list(path: Path, body: bytes) -> RetractionList:
     read = read_list(io.StringIO(body.decode("utf-8-sig", "replace"), newline=""))
     if not read.notices:
         raise Fault("validation", "the list of retractions that was got names no work, so the old one stays")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f"{path.name}.new")
-    fresh.write_bytes(body)
-    fresh.replace(path)
+    write_whole(path, body, is_public=True)
     return read
