@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import textwrap
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
+import reference_lists
 
 from specloom.core.faults import Fault
 from specloom.domains.trust.bibliography.documents import detect_format, parse_bibliography
@@ -214,3 +216,11 @@ def test_a_list_of_signs_alone_is_parted_in_linear_time(part: str) -> None:
         parse_plain(reference)
 
     assert time.process_time() - began < 10
+
+
+def test_the_page_tells_how_many_styles_and_layouts_are_tried() -> None:
+    page = (Path(reference_lists.__file__).parents[1] / "docs" / "trust.md").read_text(encoding="utf-8")
+    layouts = sum(len(lays) for _, lays in reference_lists.STYLES.values())
+
+    assert len(reference_lists.STYLES) == 11
+    assert f"in eleven styles and {layouts} layouts are judged as their BibTeX in {60 * layouts:,} of " in page
