@@ -37,7 +37,14 @@ PUBLISHED: dict[str, set[str]] = {
 CURSOR = "cursor"
 """The input by which an answer is gone on with; it is added to the contract, as are the keys that belong to it."""
 GOING_ON = ("nextCursor?", "moreExists?")
-WIDER = {"academic_search": 100, "web_search": 50}
+WIDER = {
+    "academic_search": 100,
+    "filing_search": 50,
+    "legal_search": 50,
+    "local_search": 50,
+    "patent_search": 50,
+    "web_search": 50,
+}
 """Tools that give more rows than the contract wants, and how many; their defaults are the contract's."""
 
 

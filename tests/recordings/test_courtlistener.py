@@ -9,7 +9,7 @@ def test_an_opinion_has_its_first_citation_and_its_page() -> None:
     rows, requests = replay(
         "courtlistener",
         "cases",
-        {"query": "miranda", "jurisdiction": "cal", "num_results": 20},
+        {"query": "miranda", "jurisdiction": "cal", "num_results": 2},
         recorded("courtlistener/search-opinions.json"),
     )
 

@@ -97,6 +97,10 @@ def _compile_step(node: Map, scope: Scope, capability: Capability | None, tracke
     assert isinstance(path_node, YamlScalar)
     assert isinstance(reading_node, Map)
     path = _path(path_node, scope, tracker)
+    paging_node = node.get("paging")
+    if isinstance(paging_node, Map) and to_plain(paging_node.get("resume")) is True:
+        is_token = "cursor" in paging_node
+        scope = scope.plus(position=maybe(TEXT) if is_token else INTEGER)
     body: tuple[str, Value] | None = None
     body_node = node.get("body")
     if isinstance(body_node, Map):
@@ -111,10 +115,6 @@ def _compile_step(node: Map, scope: Scope, capability: Capability | None, tracke
     for kind in ("json", "form"):
         check_constants(body_node.get(kind) if isinstance(body_node, Map) else None, scope.report)
     reading = _reading(word, reading_node, scope, capability, tracker)
-    paging_node = node.get("paging")
-    if isinstance(paging_node, Map) and to_plain(paging_node.get("resume")) is True:
-        is_token = "cursor" in paging_node
-        scope = scope.plus(position=maybe(TEXT) if is_token else INTEGER)
     step = Step(
         _name_of(node),
         verb.upper(),

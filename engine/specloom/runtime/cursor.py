@@ -42,12 +42,15 @@ def take_up(tool: Tool, model: Model, arguments: Arguments) -> tuple[Arguments, 
     if tool.cursor is None or not text:
         return arguments, None
     cursor = read_cursor(tool, arguments.given, str(text), model)
-    if cursor.size is None:
-        return arguments, cursor
     size, requested = tool.cursor.size, arguments.requested
+    if not size:
+        return arguments, cursor
     if size in arguments.explicit and arguments.given[size] != cursor.size:
         requested = {size: arguments.given[size], **requested}
-    return replace(arguments, given={**arguments.given, size: cursor.size}, requested=requested), cursor
+    given = {name: value for name, value in arguments.given.items() if name != size}
+    if cursor.size is not None:
+        given[size] = cursor.size
+    return replace(arguments, given=given, requested=requested), cursor
 
 
 def asked_again(cursor: AnswerEnd, names: Sequence[str]) -> list[str]:
@@ -108,7 +111,8 @@ def note_end(run: PlanRun, arguments: Arguments, shown: int) -> None:
     assert tool.cursor is not None
     size = tool.cursor.size
     if run.cursor is not None and arguments.requested.get(size, run.cursor.size) != run.cursor.size:
-        outcome.notices.append(f"A search that is gone on with keeps its {size}, {run.cursor.size}.")
+        began = "" if run.cursor.size is None else f", {run.cursor.size}"
+        outcome.notices.append(f"A search that is gone on with keeps its {size}{began}.")
     wanted = arguments.given.get(size, 0) if size in arguments.explicit else 0
     if not shown or shown >= wanted or outcome.cursor is not None:
         return
@@ -193,11 +197,13 @@ def _to_position(tool: Tool, strategy: Strategy, pair: Any, model: Model) -> tup
 
 
 def _bound_size(tool: Tool, size: int) -> int | None:
-    """How many rows a page has, within the bounds of the input that says so."""
+    """How many rows a page has, within the bounds of the input that says so; None where that was left to the tool."""
     assert tool.cursor is not None
     if not tool.cursor.size:
         return None
     bounds = tool.inputs[tool.cursor.size]
+    if not size and bounds.default is None:
+        return None
     if size < (bounds.minimum or 1) or (bounds.maximum is not None and size > bounds.maximum):
         raise _refused(tool)
     return size

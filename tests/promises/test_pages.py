@@ -1,0 +1,330 @@
+"""Every search tool can be gone on with: each row once and in order, across restarts, and by nobody but who asked."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from specloom.cache import AnswerCache
+from tests.support import paged
+from tests.support.paged import Pages, day, serve, title
+from tests.support.shipped import shipped_model
+from tests.support.stubbed import NOW, Product, Stub, Upstreams
+
+KEYS = {
+    "BRAVE_API_KEY": "made-up-1",
+    "EDGAR_CONTACT_EMAIL": "ann@example.org",
+    "EPO_OPS_CONSUMER_KEY": "made-up-2",
+    "EPO_OPS_CONSUMER_SECRET": "made-up-3",
+    "FRED_API_KEY": "made-up-4",
+    "GOOGLE_CUSTOM_SEARCH_API_KEY": "made-up-5",
+    "GOOGLE_CUSTOM_SEARCH_ID": "made-up-6",
+    "LENS_API_TOKEN": "made-up-7",
+    "SEARCHAPI_API_KEY": "made-up-8",
+    "USPTO_API_KEY": "made-up-9",
+}
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A search that is gone on with to its end: who answers, how, with how many rows, and what a row shows."""
+
+    tool: str
+    operation: str
+    """PROVIDER.OPERATION."""
+    address: str
+    pages: Pages
+    total: int
+    size: int
+    rows: str
+    """The key of the answer's list."""
+    shows: str = "title"
+    """The key of a row by which it is known."""
+    arguments: Mapping[str, Any] | None = None
+    also: Mapping[str, Stub] | None = None
+    """What else is asked on the way."""
+
+    @property
+    def question(self) -> dict[str, Any]:
+        """What a caller asks."""
+        provider = self.operation.partition(".")[0]
+        return {
+            "provider": provider,
+            "num_results": self.size,
+            "max_tokens": 100_000,
+            **({"query": "otters"} if self.arguments is None else self.arguments),
+        }
+
+    def upstreams(self) -> Upstreams:
+        """Who answers, and nobody else does."""
+        stubs = {self.address: serve(self.pages, self.total)}
+        return Upstreams({**stubs, **(self.also or {})}, otherwise=(404, {}, {}))
+
+    def expected(self) -> list[str]:
+        """What the rows show, in order."""
+        return [(day if self.shows == "date" else title)(n) for n in range(self.total)]
+
+
+def papers(
+    operation: str, address: str, pages: Pages, total: int, size: int, also: Mapping[str, Stub] | None = None
+) -> Walk:
+    """A search for papers by one index."""
+    return Walk("academic_search", f"{operation}.scholarly", address, pages, total, size, "papers", also=also)
+
+
+TOKEN = {"auth/accesstoken": {"access_token": "t", "expires_in": 1200}}
+TICKERS = {"company_tickers": {"0": {"cik_str": 9000001, "ticker": "OTTR", "title": "Otter Inc."}}}
+SERIES = {"series_id": "OTTER"}
+ENTITIES, LINKS = {"operation": "entity", "query": "otters"}, {"operation": "associations", "entityId": "MONDO:1"}
+OECD = {"series_id": "OECD.OTT,DF_O,1.0"}
+
+WALKS = [
+    papers("openalex", "api.openalex.org/works", paged.openalex, 300, 50),
+    papers("crossref", "api.crossref.org/works", paged.crossref, 300, 100),
+    papers("europepmc", "europepmc/webservices/rest/search", paged.europepmc, 300, 45),
+    papers("semanticscholar", "/paper/search", paged.semanticscholar, 137, 30),
+    papers("pubmed", "esearch.fcgi", paged.pubmed_ids, 137, 60, {"efetch.fcgi": serve(paged.pubmed_records, 137)}),
+    papers("arxiv", "export.arxiv.org/api/query", paged.arxiv, 137, 25),
+    papers("core", "api.core.ac.uk", paged.core, 137, 25),
+    papers("doaj", "doaj.org/api", paged.doaj, 137, 25),
+    Walk("web_search", "brave.web", "/web/search", paged.brave_web, 200, 50, "results"),
+    Walk("web_search", "google.web", "googleapis.com", paged.google, 100, 15, "results"),
+    Walk("news_search", "brave.news", "/news/search", paged.brave_news, 137, 20, "articles"),
+    Walk("news_search", "google.news", "googleapis.com", paged.google, 95, 10, "articles"),
+    Walk("image_search", "google.images", "googleapis.com", paged.google, 95, 10, "images"),
+    Walk("patent_search", "searchapi.patents", "searchapi.io", paged.google_patents, 137, 15, "patents"),
+    Walk("patent_search", "searchapi.patents", "searchapi.io", paged.google_patents, 137, 3, "patents"),
+    Walk("patent_search", "epo.patents", "ops.epo.org", paged.epo, 137, 20, "patents", also=TOKEN),
+    Walk("patent_search", "lens.patents", "api.lens.org", paged.lens, 137, 20, "patents"),
+    Walk("patent_search", "uspto.patents", "api.uspto.gov", paged.uspto, 137, 50, "patents"),
+    Walk(
+        "filing_search", "edgar.filings", "efts.sec.gov", paged.edgar_texts, 230, 15, "filings", "company", also=TICKERS
+    ),
+    Walk(
+        "filing_search",
+        "edgar.filings",
+        "/submissions/",
+        paged.edgar_filings,
+        137,
+        20,
+        "filings",
+        "description",
+        {"query": "9000001"},
+    ),
+    Walk(
+        "filing_search",
+        "edgar.facts",
+        "companyfacts",
+        paged.edgar_facts,
+        5,
+        2,
+        "filings",
+        "description",
+        {"query": "9000001", "facts": True},
+    ),
+    Walk(
+        "filing_search",
+        "xbrl_filings.filings",
+        "filings.xbrl.org",
+        paged.xbrl,
+        137,
+        20,
+        "filings",
+        "url",
+        {"query": "724500otter000000011"},
+    ),
+    Walk("legal_search", "courtlistener.cases", "courtlistener.com", paged.courtlistener, 137, 50, "cases", "caseName"),
+    Walk("legal_search", "courtlistener.cases", "courtlistener.com", paged.courtlistener, 137, 7, "cases", "caseName"),
+    Walk("clinical_search", "clinicaltrials.trials", "clinicaltrials.gov", paged.clinicaltrials, 300, 100, "trials"),
+    Walk("econ_search", "fred.series", "/series/search", paged.fred_series, 137, 10, "results"),
+    Walk(
+        "econ_search",
+        "fred.observations",
+        "/series/observations",
+        paged.fred_observations,
+        137,
+        50,
+        "results",
+        "date",
+        SERIES,
+    ),
+    Walk("econ_search", "worldbank.series", "/v2/indicator", paged.worldbank_series, 137, 10, "results"),
+    Walk(
+        "econ_search",
+        "worldbank.observations",
+        "/indicator/",
+        paged.worldbank_observations,
+        137,
+        50,
+        "results",
+        "date",
+        SERIES,
+    ),
+    Walk("econ_search", "oecd.series", "/dataflow/", paged.oecd_series, 137, 10, "results"),
+    Walk("econ_search", "oecd.observations", "/data/", paged.oecd_observations, 137, 50, "results", "date", OECD),
+    Walk("econ_search", "eurostat.series", "toc/txt", paged.eurostat_series, 137, 10, "results"),
+    Walk(
+        "econ_search",
+        "eurostat.observations",
+        "/data/",
+        paged.eurostat_observations,
+        137,
+        50,
+        "results",
+        "date",
+        {"series_id": "ott_pop"},
+    ),
+    Walk("local_search", "photon.places", "photon.komoot.io", paged.photon, 8, 20, "places", "name"),
+    Walk(
+        "monarch_search", "monarch.entities", "/search", paged.monarch_entities, 137, 25, "results", "label", ENTITIES
+    ),
+    Walk(
+        "monarch_search",
+        "monarch.associations",
+        "/association",
+        paged.monarch_associations,
+        137,
+        25,
+        "results",
+        "subjectLabel",
+        LINKS,
+    ),
+    Walk(
+        "awesome_list_search",
+        "ecosystems.awesome_lists",
+        "/lists",
+        paged.ecosystems,
+        137,
+        25,
+        "lists",
+        "name",
+        {"topic": "otters"},
+    ),
+    Walk(
+        "awesome_list_search",
+        "github.awesome_lists",
+        "/search/repositories",
+        paged.github_lists,
+        137,
+        25,
+        "lists",
+        "name",
+        {"topic": "otters"},
+    ),
+]
+BY_TOOL = {walk.tool: walk for walk in reversed(WALKS)}
+"""The first walk of each tool."""
+NAMES = [f"{walk.operation}-{walk.size}" for walk in WALKS]
+
+
+def make(upstreams: Upstreams, *, cached: bool = True) -> Product:
+    cache = AnswerCache(disk=None, key=None, clock=lambda: NOW, warn=pytest.fail) if cached else None
+    return Product(upstreams, KEYS, cache=cache)
+
+
+async def follow(walk: Walk, product: Product, cursor: str | None) -> tuple[list[str], str | None]:
+    """What one page shows, and the cursor behind it."""
+    answer = await product.answer(walk.tool, **walk.question, **({"cursor": cursor} if cursor else {}))
+    shown = [
+        row[walk.shows].rpartition("/")[2] if walk.shows == "url" else row[walk.shows] for row in answer[walk.rows]
+    ]
+    return shown, answer.get("nextCursor")
+
+
+def test_every_tool_with_a_cursor_and_every_operation_with_pages_is_walked_through() -> None:
+    model = shipped_model()
+    paged_operations = {
+        f"{name}.{operation.name}"
+        for name, provider in model.providers.items()
+        for operation in provider.operations.values()
+        if operation.paging is not None
+    }
+
+    assert {walk.tool for walk in WALKS} == {name for name, tool in model.tools.items() if tool.cursor is not None}
+    assert paged_operations <= {walk.operation for walk in WALKS}
+
+
+@pytest.mark.parametrize("walk", WALKS, ids=NAMES)
+async def test_a_walk_to_the_end_gives_every_row_once_and_in_order(walk: Walk) -> None:
+    product, cursor = make(walk.upstreams()), None
+    shown: list[str] = []
+    for _ in range(200):
+        page, cursor = await follow(walk, product, cursor)
+        assert len(page) <= walk.size
+        shown += page
+        if cursor is None:
+            break
+
+    assert cursor is None
+    expected = [str(n) for n in range(walk.total)] if walk.shows == "url" else walk.expected()
+    assert shown == expected
+
+
+@pytest.mark.parametrize(
+    "walk", [walk for walk in BY_TOOL.values() if walk.total > walk.size], ids=lambda walk: walk.tool
+)
+async def test_a_cursor_outlives_the_server_that_gave_it_and_a_page_asked_for_twice_is_sent_for_once(
+    walk: Walk,
+) -> None:
+    _, cursor = await follow(walk, make(walk.upstreams()), None)
+    upstreams = walk.upstreams()
+    product = make(upstreams)
+
+    page, _ = await follow(walk, product, cursor)
+    count = len(upstreams.asked)
+    again, _ = await follow(walk, product, cursor)
+
+    assert page == again == walk.expected()[walk.size : 2 * walk.size]
+    assert len(upstreams.asked) == count
+
+
+def _seal(content: list[Any]) -> str:
+    """A cursor with this content, as whoever knows how it is made would write it."""
+    written = json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
+    sealed = json.dumps([*content, hashlib.sha256(written).hexdigest()[:6]], separators=(",", ":")).encode()
+    return base64.urlsafe_b64encode(sealed).decode().rstrip("=")
+
+
+LAWLESS = ["1" * 2000, "\n", "a\x00", 2, None]
+FORGED = [*LAWLESS, "../", "-1", "1e9", "https://evil.example/", " 2"]
+"""Pages that no upstream has, whether it hands out tokens or counts."""
+TOKENS = {"courtlistener.cases", "clinicaltrials.trials"}
+"""Operations whose upstream hands out tokens, which may be any text."""
+
+
+@pytest.mark.parametrize("walk", BY_TOOL.values(), ids=BY_TOOL)
+async def test_a_forged_cursor_and_one_of_another_question_or_tool_are_refused_and_nobody_is_asked(walk: Walk) -> None:
+    upstreams = walk.upstreams()
+    product = make(upstreams)
+    _, cursor = await follow(walk, make(walk.upstreams()), None)
+    other = BY_TOOL["web_search" if walk.tool != "web_search" else "news_search"]
+    _, foreign = await follow(other, make(other.upstreams()), None)
+    if cursor is None:
+        # A place has no further page, so its cursor is one that was made up from the start.
+        cursor = _seal([1, "000000", 0, 0, walk.size, 0, [walk.operation.partition(".")[0], ""]])
+    content = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))[:-1]
+    name = content[-1][0]
+    is_token = walk.operation in TOKENS
+    forged = [_seal([*content[:-1], [name, page]]) for page in (LAWLESS if is_token else FORGED)]
+    forged += [
+        _seal([*content[:-1], ["nobody", ""]]),
+        _seal([*content[:2], 99, *content[3:]]),
+        cursor[:-1],
+        cursor + "A",
+        foreign,
+    ]
+    questions = [(walk.question, one) for one in forged] + [({**walk.question, "query": "beavers"}, cursor)]
+
+    for question, one in questions:
+        result = await product.call(walk.tool, **question, cursor=one)
+        assert result["isError"], one
+        assert "cursor" in result["content"][0]["text"]
+        assert '"kind":"validation"' in result["content"][0]["text"]
+
+    assert not upstreams.asked
