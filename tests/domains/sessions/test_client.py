@@ -13,6 +13,7 @@ import anyio
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
+from specloom.core import count_tokens
 from specloom.core.messages import Request, Response
 from specloom.server.backend import ExecutorBackend
 from specloom.server.protocol import Call
@@ -743,3 +744,44 @@ async def test_no_control_comes_out_of_a_session_a_prompt_or_a_resource() -> Non
         assert not any(f"\\u{ord(one):04x}" in text for one in CONTROLS if ord(one) <= 0xFFFF)
     assert "eat crabs" in texts[1]
     assert "otter[31m diet" in texts[2]
+
+
+async def test_a_long_session_is_taken_up_for_few_tokens_and_read_on_to_its_end(server: Server) -> None:
+    """120 steps and 300 sources: the first answer has what the next step needs, and nothing is lost behind it."""
+    async with server.client(ADA) as client:
+        session = await begin(client, researchGoal="What otters eat")
+        for number in range(30):
+            server.web.results[:] = [
+                {
+                    "title": f"Otters of river {number}-{at}",
+                    "url": f"https://river{number}.example/{at}",
+                    "description": "Fish.",
+                }
+                for at in range(10)
+            ]
+            await ask(client, "web_search", query=f"otters of river {number}", num_results=10, sessionId=session)
+        for number in range(2, 121):
+            told = {"searchStep": f"Read what the keepers of river {number} wrote", "stepNumber": number}
+            question = {"knowledgeGap": f"What of pond {number}?"} if number % 20 == 0 else {}
+            await ask(client, "sequential_search", **told, **question, nextStepNeeded=True, sessionId=session)
+        first = await client.call_tool("get_research_session", {"sessionId": session})
+        urls, offset = set(), 0
+        while offset is not None:
+            page = await ask(client, "get_research_session", sessionId=session, offset=offset)
+            urls |= {one["url"] for one in page["sources"]}
+            offset = page.get("nextOffset")
+        steps = [
+            await ask(client, "get_research_session", sessionId=session, stepId=number) for number in range(1, 121)
+        ]
+
+    text = first.content[0].text
+    assert count_tokens(text) <= 3_000
+    for needed in (
+        "What otters eat",
+        "120. Read what the keepers of river 120",
+        "What of pond 120?",
+        "river29.example",
+    ):
+        assert needed in text
+    assert len(urls) == 300
+    assert [one["step"]["stepNumber"] for one in steps] == list(range(1, 121))

@@ -31,7 +31,7 @@ LAST_STEPS = 3
 NEWEST = 50
 """Sources, and lines of the index in sum, that the answer to a step shows; whoever takes a session up is told all."""
 NEWEST_NOTE = "Of {all} {things} only the newest {shown} are shown here{elsewhere}."
-PAGE_BYTES = 16_000
+PAGE_BYTES = 5_000
 """Bytes of sources as JSON that one answer about a session holds, but for one source that is longer alone."""
 PAGE_NOTE = "Of {all} sources {shown} are shown, those that were found last{behind}. Those before them: offset {next}."
 _LINE, _SNIPPET, _SNIPPETS = 120, 80, 5
