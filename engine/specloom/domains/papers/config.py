@@ -61,8 +61,12 @@ def setting(config: Mapping[str, Any], name: str) -> Any:
 
 
 def store_root(config: Mapping[str, Any]) -> Path:
-    """The folder of the store, absolute; what is blank or still a template counts as not set."""
-    return Path((setting(config, "DOIGET_STORE_ROOT") or "papers").strip()).expanduser().absolute()
+    """The folder of the store, absolute; what is blank or still a template counts as not set.
+
+    Hosts start servers wherever they like, so without a setting it is in the home of the person and not where one
+    stands.
+    """
+    return Path((setting(config, "DOIGET_STORE_ROOT") or "~/papers").strip()).expanduser().absolute()
 
 
 def file_roots(config: Mapping[str, Any]) -> list[str]:
