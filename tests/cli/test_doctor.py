@@ -7,11 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from specloom.cli.doctor import Finding, examine, finding_lines, nothing_works, reach
+from specloom.cli.diagnosis import Diagnosis
+from specloom.cli.doctor import Finding, examine, finding_lines, reach
+from specloom.cli.tool_states import ToolStates, VariableGain, find_tool_states
 from specloom.compiler.build import weave_from
 from specloom.core.terminal import Paint
+from specloom.plugins import load_hooks
 from specloom.runtime import Unsent
 from specloom.runtime.executor import Executor
+from specloom.server import Selection
 from tests.support.demo_specs import CAPABILITY, PROVIDER, TOOL, demo_executor, write_demo
 from tests.support.loopback import Loopback
 from tests.support.redis_server import RedisServer
@@ -42,7 +46,7 @@ def test_a_configured_provider_is_well_and_its_route_is_shown(tmp_path: Path) ->
     found = examine(executor_of(tmp_path / "specs"), [], {}, tmp_path / "cache")
 
     assert about(found, "demo") == Finding("ok", "demo", "demo_pages, with DEMO_URL and DEMO_KEY")
-    assert about(found, "route demo_pages").says == "demo"
+    assert about(found, "tool demo_find").says == "demo"
     assert about(found, "specs").state == "ok"
 
 
@@ -52,24 +56,135 @@ def test_a_missing_variable_is_named_with_where_to_get_it(tmp_path: Path) -> Non
     found = examine(executor, [], {}, tmp_path / "cache")
 
     assert about(found, "demo") == Finding("missing", "demo", "demo_pages; not configured", "set DEMO_KEY: The key.")
-    assert about(found, "route demo_pages").state == "warning"
-    assert nothing_works(executor)
+    assert about(found, "tool demo_find").state == "warning"
 
 
 def test_who_is_ready_but_in_no_route_is_to_be_named_and_not_configured(tmp_path: Path) -> None:
     root = write_demo(tmp_path / "specs", {CAPABILITY: [("order: [demo]", "order: []")]})
     executor = demo_executor(root, "https://demo.example.org", sender=Unsent())
 
-    assert about(examine(executor, [], {}, tmp_path / "cache"), "route demo_pages") == Finding(
+    assert about(examine(executor, [], {}, tmp_path / "cache"), "tool demo_find") == Finding(
         "warning",
-        "route demo_pages",
+        "tool demo_find",
         "nobody can be asked for demo pages",
         "name demo in the call or in SEARCH_ROUTING",
     )
 
 
-def test_one_working_tool_is_enough(tmp_path: Path) -> None:
-    assert not nothing_works(executor_of(tmp_path))
+def test_a_tool_that_nobody_answers_says_which_variable_opens_it(tmp_path: Path) -> None:
+    model, everything = executor_of(tmp_path).model, Selection(["all"])
+
+    without = find_tool_states(model, everything, {"DEMO_URL": "https://demo.example.org"})
+    with_it = find_tool_states(model, everything, {"DEMO_URL": "https://demo.example.org", "DEMO_KEY": "k"})
+
+    assert (without.working, without.closed) == ((), ("demo_find",))
+    assert [(one.variables, one.secret, one.opens) for one in without.gains] == [(("DEMO_KEY",), True, ("demo_find",))]
+    assert (with_it.working, with_it.closed, with_it.gains) == (("demo_find",), (), ())
+
+
+def gain(name: str, *opens: str, leads: int = 0) -> VariableGain:
+    return VariableGain((name,), f"Where {name} is.", True, opens, leads)
+
+
+def states(
+    working: str = "a b c", closed: str = "", gains: tuple[VariableGain, ...] = (), off: dict[str, str] | None = None
+) -> ToolStates:
+    return ToolStates(tuple(working.split()), tuple(closed.split()), off or {}, gains)
+
+
+BROKEN = Finding("broken", "specs", "one is wrong", "mend it")
+NETWORK = Finding("broken", "network", "none of 9 providers can be reached", "look at the network")
+BROWSER = Finding("missing", "browser", "no Chromium was found")
+
+
+@pytest.mark.parametrize(
+    ("tools", "findings", "summary", "code"),
+    [
+        (states(), [], "All 3 tools work.", 0),
+        (states(closed="d"), [], "3 of 4 tools work.", 0),
+        (states("", "d"), [], "None of 1 tools work.", 1),
+        (
+            states(closed="d e", gains=(gain("K", "d", "e"), gain("L", "d", leads=9))),
+            [BROWSER],
+            "3 of 5 tools work; one key, K, turns on 2 more; the browser is missing.",
+            0,
+        ),
+        (states(), [BROKEN], "All 3 tools work; 1 thing is broken.", 1),
+        (states(), [NETWORK], "All 3 tools work; there is no network.", 75),
+        (states(), [BROKEN, NETWORK], "All 3 tools work; 2 things are broken.", 1),
+    ],
+)
+def test_the_sum_is_one_sentence_and_the_exit_code_says_the_same(
+    tools: ToolStates, findings: list[Finding], summary: str, code: int
+) -> None:
+    found = Diagnosis(tools, findings)
+
+    assert (found.summary(), found.code) == (summary, code)
+
+
+def test_what_to_do_comes_first_and_details_when_they_are_asked_for() -> None:
+    load_hooks()
+    tools = states(
+        closed="d e f",
+        gains=(gain("K", "d", "e"), gain("L", "d", "f", leads=2), gain("M", leads=5)),
+        off={"memory": "MEMORY_ENABLED"},
+    )
+    findings = [
+        Finding("ok", "cache", "/here"),
+        BROWSER,
+        Finding("warning", "settings", "A_KEYY is no variable"),
+        Finding("warning", "tool d", "nobody"),
+        BROKEN,
+    ]
+    found, plain = Diagnosis(tools, findings), Paint(Terminal(real=False), {})  # type: ignore[arg-type]
+
+    short = found.lines(plain, 100, details=False)
+    whole = found.lines(plain, 100, details=True)
+
+    assert short == [
+        "3 of 6 tools work; one key, L, turns on 2 more; the browser is missing; 1 thing is broken.",
+        "",
+        "What to do:",
+        "  - specs: one is wrong — mend it",
+        "  - settings: A_KEYY is no variable",
+        "  - set L for d, f: Where L is.",
+        "  - set K for d, e: Where K is.",
+        "  - browser: no Chromium was found",
+        "",
+        "What could be better:",
+        "  - M is asked first for 5 kinds of search: Where M is.",
+        "  - MEMORY_ENABLED=true switches on memory",
+        "",
+        "`specloom doctor --details` shows every provider, tool and place; `--reach` tries whether providers can "
+        "be reached.",
+    ]
+    assert whole[:13] == short[:13]
+    assert whole[13:] == finding_lines(findings, plain, 100)
+
+
+def test_a_browser_is_looked_for_and_not_only_the_library_that_drives_it(tmp_path: Path) -> None:
+    found = examine(executor_of(tmp_path / "specs"), [], {"CHROME_PATH": "/nowhere/chrome"}, tmp_path / "cache")
+
+    one = about(found, "browser")
+    assert one.state == "missing"
+    assert "CHROME_PATH names '/nowhere/chrome'" in one.says
+    assert one.says.endswith("pages that scripts fill are read as they come")
+
+
+async def test_no_network_is_one_sentence_and_not_one_for_each_provider(tmp_path: Path) -> None:
+    with Loopback(lambda _: (200, {}, b"")) as server:
+        pass
+    second = PROVIDER.replace("demo", "other")
+    root = write_demo(tmp_path)
+    text = (root / PROVIDER).read_text(encoding="utf-8")
+    (root / second).write_text(text.replace("name: demo\n", "name: other\n"), encoding="utf-8")
+    executor = demo_executor(root, server.url, sender=Unsent())
+
+    (found,) = await reach(executor)
+
+    assert len(executor.configured) == 2
+    assert (found.state, found.about) == ("broken", "network")
+    assert found.says.startswith("none of 2 providers can be reached; the first: ")
 
 
 def test_broken_specs_and_settings_are_said(tmp_path: Path) -> None:

@@ -547,12 +547,17 @@ def test_the_version_comes_with_a_digest_that_follows_the_specs(
 
 
 def test_the_doctor_speaks_and_finds_something_that_works(specs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, "doctor")
+    code, out, _ = run(capsys, "doctor", "--details")
+    short_code, short, _ = run(capsys, "doctor")
     _, data, _ = run(capsys, "doctor", "--json")
 
-    assert code == 0
+    assert (code, short_code) == (0, 0)
     assert "demo_pages, with DEMO_URL and DEMO_KEY" in out
-    assert {"state": "ok", "about": "route demo_pages", "says": "demo"} in json.loads(data)
+    assert "demo_pages" not in short
+    assert len(short.splitlines()) < 40
+    found = json.loads(data)
+    assert {"state": "ok", "about": "tool demo_find", "says": "demo"} in found["examined"]
+    assert found["summary"] == short.splitlines()[0] == out.splitlines()[0]
     assert "s3cr3t" not in out + data
 
 

@@ -86,20 +86,29 @@ def doctor(options: Namespace) -> int:
     from pathlib import Path
 
     from specloom.core import cache_folder
-    from specloom.server import read_switch
+    from specloom.server import Selection, default_selection, read_switch
 
-    from .doctor import examine, finding_lines, nothing_works, reach
+    from .diagnosis import Diagnosis
+    from .doctor import Finding, examine, reach
+    from .tool_states import find_tool_states
 
     executor, errors = make_executor(os.environ)
     findings = examine(executor, [error_line(one) for one in errors], os.environ, Path(cache_folder(os.environ)))
     if options.reach:
         findings += asyncio.run(reach(executor, allow_private=read_switch(os.environ, "SPECLOOM_ALLOW_PRIVATE", [])))
-    code = PROBLEMS if nothing_works(executor) else 0
+    try:
+        states = find_tool_states(executor.model, default_selection(os.environ), os.environ)
+    except ValueError as error:
+        findings.insert(
+            0, Finding("broken", "toolsets", str(error), "mend SPECLOOM_TOOLSETS; no server starts with it")
+        )
+        states = find_tool_states(executor.model, Selection(["all"]), os.environ)
+    found = Diagnosis(states, findings)
     return answer(
-        lambda: [one.to_json() for one in findings],
-        lambda paint, width: finding_lines(findings, paint, width),
+        found.to_json,
+        lambda paint, width: found.lines(paint, width, details=options.details),
         as_json=options.json,
-        code=code,
+        code=found.code,
     )
 
 

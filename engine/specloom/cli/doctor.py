@@ -26,9 +26,11 @@ from specloom.core import (
 )
 from specloom.language import evaluate
 from specloom.model import Model, Provider
-from specloom.plugins import PLACES, load_hooks
+from specloom.plugins import PLACES, PROGRAMS, load_hooks
 from specloom.runtime import Executor
 from specloom.storage import audit_path
+
+from .tool_states import is_switched_off
 
 # --- What was looked at and how it is: one line each, with the remedy -------------------------------------------------
 
@@ -63,6 +65,8 @@ def finding_lines(findings: list[Finding], paint: Paint, width: int) -> list[str
     return lines
 
 
+NO_NETWORK = "network"
+"""What the finding is about that stands for those of all providers where none can be reached."""
 STATE_PATIENCE = 2.0
 """Seconds for which the server is waited for on which machines remember."""
 
@@ -157,8 +161,9 @@ def examine(executor: Executor, errors: list[str], environ: Mapping[str, str], c
     found += [Finding("warning", "settings", problem) for problem in _list_problems(executor, environ)]
     found += [_provider(executor, one) for one in model.providers.values()]
     found += _endings(executor)
-    found += _routing(executor)
+    found += _tools(executor, environ)
     found += examine_places(environ, cache)
+    found += _programs(environ)
     found += _extras()
     return found
 
@@ -170,14 +175,6 @@ def _list_problems(executor: Executor, environ: Mapping[str, str]) -> list[str]:
     model = executor.model
     found = examine_environment(environ, model.heads, [one.spec for one in model.collections.values()])
     return list(dict.fromkeys([*executor.problems, *found.problems, *found.notices]))
-
-
-def nothing_works(executor: Executor) -> bool:
-    """Whether there is no tool that anybody could answer."""
-    return not any(
-        not tool.capabilities or any(executor.routes.orders.get(one) for one in tool.capabilities)
-        for tool in executor.model.tools.values()
-    )
 
 
 def _specs(model: Model, errors: list[str]) -> Finding:
@@ -220,16 +217,24 @@ def _endings(executor: Executor) -> list[Finding]:
     return found
 
 
-def _routing(executor: Executor) -> list[Finding]:
+def _tools(executor: Executor, environ: Mapping[str, str]) -> list[Finding]:
+    """Each tool with whom it asks, in which order, or what lets it be answered."""
     found = []
-    for name, capability in executor.model.capabilities.items():
-        order = executor.routes.orders.get(name, ())
-        if order:
-            found.append(Finding("ok", f"route {name}", " → ".join(order)))
-        elif any(name in tool.capabilities for tool in executor.model.tools.values()):
-            title = capability.title.lower()
-            says, remedy = f"nobody can be asked for {title}", _remedy(executor, executor.model.offering(name))
-            found.append(Finding("warning", f"route {name}", says, remedy))
+    model, orders = executor.model, executor.routes.orders
+    for name, tool in sorted(model.heads.tools.items()):
+        about, asked = f"tool {name}", [one for one in tool.capabilities if orders.get(one)]
+        if is_switched_off(tool, environ):
+            found.append(Finding("missing", about, "switched off", f"set {tool.opt_in}=true"))
+        elif tool.sources and not any(orders.get(one) for one in tool.sources):
+            titles = " or ".join(model.capabilities[one].title.lower() for one in tool.sources)
+            offering = dict.fromkeys(provider for one in tool.sources for provider in model.offering(one))
+            says = f"nobody can be asked for {titles}"
+            found.append(Finding("warning", about, says, _remedy(executor, offering)))
+        elif len(asked) == 1:
+            found.append(Finding("ok", about, " → ".join(orders[asked[0]])))
+        else:
+            says = "; ".join(f"{model.capabilities[one].title.lower()}: {' → '.join(orders[one])}" for one in asked)
+            found.append(Finding("ok", about, says or "asks no provider"))
     return found
 
 
@@ -245,6 +250,15 @@ def _remedy(executor: Executor, offering: Iterable[str]) -> str:
     if ready:
         parts.append(f"name {' or '.join(ready)} in the call or in SEARCH_ROUTING")
     return ", or ".join(parts) or "add a provider that offers it"
+
+
+def _programs(environ: Mapping[str, str]) -> list[Finding]:
+    """The programs that packages drive where they are there."""
+    found = []
+    for name, entry in sorted(PROGRAMS.items()):
+        path, why = entry.function(environ)
+        found.append(Finding("ok", name, path) if path else Finding("missing", name, f"{why}; {entry.otherwise}"))
+    return found
 
 
 def _extras() -> list[Finding]:
@@ -299,4 +313,8 @@ async def reach(executor: Executor, *, allow_private: bool = False) -> list[Find
         return Finding("ok", f"reach {name}", f"{host}:{port}")
 
     names = [name for name in executor.model.providers if name in executor.configured]
-    return list(await asyncio.gather(*(dial(name) for name in names)))
+    found = list(await asyncio.gather(*(dial(name) for name in names)))
+    if len(found) > 1 and all(one.state == "broken" for one in found):
+        says = f"none of {len(found)} providers can be reached; the first: {found[0].says}"
+        return [Finding("broken", NO_NETWORK, says, "look at the network, a proxy or a firewall, and try again")]
+    return found

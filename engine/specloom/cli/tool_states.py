@@ -8,7 +8,7 @@ from specloom.core import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from specloom.model import ListedModel, Model, ProviderHead
+    from specloom.model import ListedModel, Model, ProviderHead, ToolHead
     from specloom.server import Selection
 
 _SAMPLES = {"url": "https://host.invalid", "credentials": "user:password", "headers": "Name: value", "rate": "1/s"}
@@ -52,7 +52,7 @@ def find_tool_states(model: Model | ListedModel, selection: Selection, environ: 
     off = {
         name: heads.tools[name].opt_in
         for name in chosen
-        if name not in listed and heads.tools[name].opt_in and _is_off(model, name, environ)
+        if name not in listed and is_switched_off(heads.tools[name], environ)
     }
     closed = tuple(name for name in chosen if name not in working and name not in off)
     needs: dict[tuple[str, ...], list[ProviderHead]] = {}
@@ -99,10 +99,12 @@ def _find_working(
     return working, {name: order[0] for name, order in orders.items() if order}
 
 
-def _is_off(model: Model | ListedModel, name: str, environ: Mapping[str, str]) -> bool:
+def is_switched_off(tool: ToolHead, environ: Mapping[str, str]) -> bool:
+    """Whether a tool waits for a switch that is off."""
     from specloom.runtime import read_settings
 
-    tool = model.heads.tools[name]
+    if not tool.opt_in:
+        return False
     return not read_settings({tool.opt_in: tool.settings[tool.opt_in]}, environ)[0][tool.opt_in]
 
 
@@ -116,12 +118,7 @@ def _missing(provider: ProviderHead, environ: Mapping[str, str]) -> tuple[str, .
 def known_variables(environ: Mapping[str, str]) -> dict[str, bool]:
     """Every variable that the engine or a spec reads, and whether it is a secret."""
     from specloom.core import VARIABLES
-    from specloom.server import load_heads
+    from specloom.server import list_settings, load_heads
 
-    heads = load_heads(environ)[0]
-    known = {name: one.secret for name, one in VARIABLES.items()}
-    declared = [one.settings for one in heads.providers.values()] + [one.settings for one in heads.tools.values()]
-    for settings in declared:
-        for setting in settings.values():
-            known |= {name: setting.secret for name in (setting.name, setting.stand_in) if name}
-    return known
+    settings = list_settings(load_heads(environ)[0])
+    return {name: one.secret for known in (VARIABLES, settings) for name, one in known.items()}

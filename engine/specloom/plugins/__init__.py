@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from .reading import OpenedText, WholeText
     from .records import JsonObject, from_json, inline, key, keys_of, schema_of, to_json
     from .registry import (
-        CLOSERS, ENVELOPES, GROUP, HOOKS, LISTS, OBSERVERS, PLACES, PROCEDURES, WINDOWS, Envelope, Hook, ObservedCall,
-        Observer, Procedure, ProcedureFunction, Row, StoragePlace, Window, expect, find_reader, load_hooks, open_text,
-        procedure, registered,
+        CLOSERS, ENVELOPES, GROUP, HOOKS, LISTS, OBSERVERS, PLACES, PROCEDURES, PROGRAMS, WINDOWS, Envelope, Hook,
+        ObservedCall, Observer, Procedure, ProcedureFunction, Row, StoragePlace, Window, expect, find_reader,
+        load_hooks, open_text, procedure, registered,
     )
     from .schemas import FLAG, NUMBER, OBJECT, TEXT, WHOLE, closed, listed, record, texts
 
@@ -36,9 +36,9 @@ __getattr__ = exports(
         "reading": "OpenedText WholeText",
         "records": "JsonObject from_json inline key keys_of schema_of to_json",
         "registry": (
-            "CLOSERS ENVELOPES GROUP HOOKS LISTS OBSERVERS PLACES PROCEDURES WINDOWS Envelope Hook ObservedCall "
-            "Observer Procedure ProcedureFunction Row StoragePlace Window expect find_reader load_hooks open_text "
-            "procedure registered"
+            "CLOSERS ENVELOPES GROUP HOOKS LISTS OBSERVERS PLACES PROCEDURES PROGRAMS WINDOWS Envelope Hook "
+            "ObservedCall Observer Procedure ProcedureFunction Row StoragePlace Window expect find_reader load_hooks "
+            "open_text procedure registered"
         ),
         "schemas": "FLAG NUMBER OBJECT TEXT WHOLE closed listed record texts",
     },

@@ -27,6 +27,8 @@ ObserverFunction = Callable[["Collections", "ObservedCall"], Awaitable[None]]
 EnvelopeFunction = Callable[["Fault", Mapping[str, Any]], Row]
 WindowFunction = Callable[[str, str, int], "OpenedText"]
 PlaceFunction = Callable[[Mapping[str, str]], "Path"]
+ProgramFunction = Callable[[Mapping[str, str]], tuple[str, str]]
+"""The path of a program, or "" and the sentence why there is none and what to do."""
 ListFunction = Callable[["Path", bytes], str]
 CloserFunction = Callable[[], Awaitable[None]]
 
@@ -201,6 +203,14 @@ class StoragePlace(Entry):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AuxiliaryProgram(Entry):
+    """Finds a program that a package drives where it is there: what is missed without it."""
+
+    otherwise: str
+    function: ProgramFunction = _LATER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KeptList(Entry):
     """A public list that is kept as a file and got anew by a command: where it is, and what names the file.
 
@@ -227,6 +237,7 @@ ENVELOPES = Registry(Envelope, lambda one: one.function)
 WINDOWS = Registry(Window, lambda one: one.function)
 PLACES = Registry(StoragePlace, lambda one: one.function)
 LISTS = Registry(KeptList, lambda one: one.function)
+PROGRAMS = Registry(AuxiliaryProgram, lambda one: one.function)
 CLOSERS = Registry(Closer, lambda one: one.function)
 _BY_NAME: Mapping[str, Registry[Any, Any, Any]] = MappingProxyType(
     {"hooks": HOOKS, "procedures": PROCEDURES, "observers": OBSERVERS, "envelopes": ENVELOPES, "windows": WINDOWS}

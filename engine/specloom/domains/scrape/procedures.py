@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from specloom.plugins import CLOSERS, Context, WholeText, procedure
+from collections.abc import Mapping
+
+from specloom.plugins import CLOSERS, PROGRAMS, Context, WholeText, procedure
 
 from . import sites  # noqa: F401 - registers the filter that templates of pages use
 from .options import SETTINGS
@@ -35,6 +37,15 @@ async def read_page(
 
     style = LinkStyle(links, images)
     return await tell_page(context, url, mode=mode, most=max_length, budget=max_tokens, style=style)
+
+
+@PROGRAMS.register("browser", otherwise="pages that scripts fill are read as they come")
+def look_for_browser(environ: Mapping[str, str]) -> tuple[str, str]:
+    """The browser that pages are shown in which scripts fill."""
+    from .browser.browser import find_browser
+
+    found = find_browser(environ.get("CHROME_PATH", "").strip())
+    return found.path, found.why
 
 
 @procedure("page_text", asks=ASKS, settings=SETTINGS, reads_pages=True, reads=("https://", "http://"))
