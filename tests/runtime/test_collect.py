@@ -251,3 +251,26 @@ def test_an_ignored_input_may_reach_no_part() -> None:
     ]:
         tool = a_tool(plan=plan_of(first=part), inputs=extra, more=ignored % name)
         assert [one for one in weave_texts(tool, *OTHERS).sentences if one.startswith("E131")], part
+
+
+def test_who_is_late_is_not_awaited_and_who_is_asked_instead_has_half_as_long() -> None:
+    part = PART % ("=route.find", "")
+    woven = weave_texts(a_tool(plan=plan_of(first=part, more="    wait: 8s\n"), answer=ANSWER), *OTHERS)
+    offer = Offer({"find": NAMES}, frozenset(NAMES))
+    running = pursue(woven.tool(), woven.model, parse_arguments(woven.tool(), {"query": "x"}), {}, offer, NOW)
+
+    first = next(running)
+    second = running.send([broken("one")])
+    third = running.send([broken("two")])
+
+    assert [asked.wait for asked in (first, second, third) if isinstance(asked, AskAll)] == [8.0, 4.0, 2.0]
+
+
+def test_without_a_wait_a_part_has_the_time_of_the_call() -> None:
+    woven = weave_texts(a_tool(plan=plan_of(first=PART % ("one", "")), answer=ANSWER), *OTHERS)
+    offer = Offer({"find": NAMES}, frozenset(NAMES))
+
+    asked = next(pursue(woven.tool(), woven.model, parse_arguments(woven.tool(), {"query": "x"}), {}, offer, NOW))
+
+    assert isinstance(asked, AskAll)
+    assert asked.wait == 0

@@ -290,8 +290,8 @@ def _strategy(node: Map, scope: Scope, around: Symbols, tracker: DependencyTrack
         parts = compile_parts(inner.get("parts"), scope, around, tracker)
         if parts is None:
             return None
-        rows = rows_of_parts(inner, parts, scope.report)
-        return Strategy(name, kind, node.place, when=when, outcomes=outcomes, parts=parts, rows=rows)
+        rows, wait = rows_of_parts(inner, parts, scope.report), _wait_of(inner)
+        return Strategy(name, kind, node.place, when=when, outcomes=outcomes, parts=parts, rows=rows, wait=wait)
     capability = around.find_capability(inner.get("operation"), scope.report)
     if capability is None:
         return None
@@ -318,9 +318,14 @@ def _strategy(node: Map, scope: Scope, around: Symbols, tracker: DependencyTrack
         first_decides=to_plain(inner.get("first_decides")) is True,
         able_first=to_plain(inner.get("able_first")) is True,
         at_most=tracker.text(what, "at_most", inner, scope),
-        wait=parse_duration(to_plain(inner.get("wait"))) if "wait" in inner else 0.0,
+        wait=_wait_of(inner),
         outcomes=outcomes,
     )
+
+
+def _wait_of(node: Map) -> float:
+    """The seconds after which no answer is awaited; 0 where nothing is said."""
+    return parse_duration(to_plain(node.get("wait"))) if "wait" in node else 0.0
 
 
 WITNESS: Mapping[str, Shape] = {"provider": TEXT, "place": INTEGER}

@@ -87,7 +87,7 @@ class Strategy:
     at_most: Value | None = None
     """For `gather`: how many are asked, each of another index."""
     wait: float = 0.0
-    """For `gather`: seconds after which no answer is awaited any more; 0 for as long as the call has."""
+    """For `gather` and `collect`: seconds after which no answer is awaited any more; 0 for as long as the call has."""
     """Who takes every filter that the caller set is asked before who does not."""
     parts: tuple[Part, ...] = ()
     rows: tuple[str, ...] = ()

@@ -426,7 +426,7 @@ def _collect(strategy: Strategy, run: PlanRun) -> Ran:
                 kept = yield reach(part.access, context)
                 rows = yield from run_stages(part.after, kept["rows"], run)
                 context.parts[part.name] |= {**kept, "rows": rows, "asked": True}
-        yield from _ask_side_by_side([part for part in due if part.access is None], run)
+        yield from _ask_side_by_side([part for part in due if part.access is None], run, strategy.wait)
         waiting = [part for part in waiting if part not in ready]
         for name, value in late:
             context.values[name] = evaluate(value, context)
@@ -438,7 +438,7 @@ def _collect(strategy: Strategy, run: PlanRun) -> Ran:
     return rows, strategy.outcomes.get("empty", "stop") == "next"
 
 
-def _ask_side_by_side(parts: list[Part], run: PlanRun) -> Generator[Ask | AskAll | Run, Any, None]:
+def _ask_side_by_side(parts: list[Part], run: PlanRun, wait: float) -> Generator[Ask | AskAll | Run, Any, None]:
     asked = [_OpenPart(part, able_providers(part.operation, part.providers, run.context, run)) for part in parts]
     for one in asked:
         if not one.names:
@@ -450,9 +450,11 @@ def _ask_side_by_side(parts: list[Part], run: PlanRun) -> Generator[Ask | AskAll
             name, part = one.names[0], one.part
             arguments = _arguments(run, name, part.operation, part.overrides, run.context)
             asks.append(Ask(name, part.operation, arguments))
-        got: list[Answer | Fault] = yield AskAll(tuple(asks))
+        got: list[Answer | Fault] = yield AskAll(tuple(asks), wait=wait)
         for ask, answer in zip(asks, got, strict=True):
             run.outcome.note(ask, answer)
+        # However long the route is, a row of providers that hang costs no more than twice the time of the first.
+        wait /= 2
         going = [one for one, answer in zip(going, got, strict=True) if not _is_done(one, answer)]
         if going:
             failed = any(isinstance(answer, Fault) for answer in got)

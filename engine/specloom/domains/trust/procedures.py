@@ -15,6 +15,8 @@ from .records import (
     CheckedLink,
     CheckedLinks,
     Citation,
+    EvidenceTable,
+    PanelRequest,
     Recommendations,
     ReferenceAudit,
 )
@@ -135,6 +137,18 @@ async def check_recommendations(
     from .sources.recommendations import audit_recommendations
 
     return await audit_recommendations(context, recommendations, claim=claim, lenses=lenses, most=num_results)
+
+
+@procedure("weigh_evidence", runs=("read_page",))
+async def weigh_evidence(context: Context, request: PanelRequest) -> EvidenceTable:
+    """Reads the best of what was found about statements, and puts together what speaks for and against each.
+
+    Sources that several searches have found are read once, and those that are not independent are put into groups.
+    What decides is a cue of words, never a model; what nobody answered is told as a gap.
+    """
+    from .evidence.panel import weigh
+
+    return await weigh(context, request)
 
 
 @procedure("archive_page", asks=("archive", "snapshots"))

@@ -539,3 +539,120 @@ class BrandResult:
     coverage: BrandCoverage
     tier_errors: Sequence[TierError] | None = None
     cache_age: int
+
+
+# --- what is told of evidence on statements ---
+
+Reach = Literal["page", "abstract", "excerpt"]
+"""How much of a source was at hand: its page, its abstract, or what a search quoted of it."""
+GapKind = Literal["nothing_found", "failed", "nothing_bears", "not_read", "left_out"]
+
+
+@record(naming="same")
+class PanelRequest:
+    """Statements or questions, and what was found about each: `searches` holds a part of a plan by KIND_NUMBER, where
+    KIND is academic, web or news and NUMBER counts the statements from 1."""
+
+    statements: Sequence[str]
+    searches: JsonObject
+    pages: int
+    """How many pages are read."""
+
+
+@record
+class EvidenceSource:
+    """A source that speaks of a statement; `group` names those that it is not independent of, `cites` the other sources
+    of the table that it leads to, and `best_for` the statements of which it has the surest passage."""
+
+    id: str
+    kind: str
+    title: str | None = None
+    url: str
+    doi: str | None = None
+    published_at: str | None = None
+    publisher: str | None = None
+    read: Reach
+    group: str | None = None
+    cites: Sequence[str] | None = None
+    best_for: Sequence[int] | None = None
+    source_type: str | None = None
+    authority_tier: str | None = None
+    retraction_status: Retraction | None = None
+    stripped: JsonObject | None = None
+    """How much hidden or invisible text was taken out, by kind."""
+    lack: str | None = None
+    trust: str
+
+
+@record
+class EvidencePassage:
+    """What a source has of a statement: `at` is where the passage begins in the text that read_more gives of its
+    address, and `cue` what decided, or what has to be looked at."""
+
+    source: str
+    stance: Literal["for", "against", "bears_on_it"]
+    quote: str
+    at: int | None = None
+    cue: JsonObject | None = None
+    note: str | None = None
+
+
+@record
+class StatementEvidence:
+    """The row of a statement: how many sources, and how many that are independent, are for it, against it or bear on
+    it; the days of the oldest and the newest; and the passages, the surest first."""
+
+    number: int
+    statement: str
+    sources: JsonObject
+    independent: JsonObject
+    oldest: str | None = None
+    newest: str | None = None
+    passages: Sequence[EvidencePassage]
+
+
+@record
+class EvidenceGroup:
+    """Sources that count once, and why."""
+
+    id: str
+    sources: Sequence[str]
+    why: str
+
+
+@record
+class EvidenceGap:
+    """What is missing: for which statements, of which kind of source, and why."""
+
+    statements: Sequence[int] | None = None
+    kind: str | None = None
+    what: GapKind
+    why: str
+    url: str | None = None
+
+
+@record
+class EvidenceSummary:
+    """How many sources were found, read and left without a word on any statement."""
+
+    found: int
+    repeated: int
+    """Found for a second statement or by a second search, and read once."""
+    read: int
+    unread: int
+    silent: int
+    independent: int
+
+
+@record
+class EvidenceTable:
+    """What sources say for and against statements."""
+
+    statements: Sequence[StatementEvidence]
+    sources: Sequence[EvidenceSource]
+    groups: Sequence[EvidenceGroup]
+    gaps: Sequence[EvidenceGap]
+    stances: str
+    """What for, against and bears_on_it mean here."""
+    summary: EvidenceSummary
+    checked_at: str

@@ -30,6 +30,7 @@ from specloom.plugins import HOOKS, Context, Row
 
 from ..records import ClaimCheck, Support
 from .cues import Cue, find_cues
+from .denials import is_open
 from .distortions import Quotation, find_distortions, find_quotations
 from .matter import ClaimPassage, find_passages, to_subject
 from .weight import ClaimTokens, SentenceMatch, find_initials, match_sentence, score, share, to_claim_tokens, union
@@ -58,6 +59,8 @@ _SETTING = 0.25
 _NO_CUES = "{why}, so nothing was looked for that may speak against the claim."
 # A text of fewer words than this shows nothing by what it lacks: a notice, a login page, a menu.
 _THINNEST = 12
+# A sentence states a claim where it has every term of it, and this share of those that stand together there do so here.
+_IN_ORDER = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,8 @@ class Coverage:
     `coverage` is the weighted share of the claim's terms in the best window, from 0 to 1. `label` is one of LABELS.
     `evidence` are up to five sentences in reading order, `signal` the best of them, "" when none shares a term. `cues`
     are what may speak against the claim, `distortions` what it may have changed; `cue_note` says why none were looked
-    for, "" where they were. `quotations` are those of the claim. `words` counts the words of the text.
+    for, "" where they were. `quotations` are those of the claim. `words` counts the words of the text. `stated` is a
+    sentence that has every term of the claim in its order and leaves nothing open, "" where none does.
     """
 
     coverage: float
@@ -80,6 +84,7 @@ class Coverage:
     quotations: tuple[Quotation, ...]
     cue_note: str
     words: int
+    stated: str = ""
 
     @property
     def contrast(self) -> bool:
@@ -128,7 +133,18 @@ def assess(claim: str, text: str) -> Coverage:
         quotations=quotations,
         cue_note="" if language.has_cues else _NO_CUES.format(why=unknown if language is UNKNOWN else unlisted),
         words=words,
+        stated=_find_stated(query, spoken, language),
     )
+
+
+def _find_stated(query: ClaimTokens, spoken: Sequence[SentenceMatch], language: LanguageProfile) -> str:
+    whole = frozenset(query.weights)
+    fitting = (
+        match.sentence
+        for match in spoken
+        if query.specific and whole <= match.hits and match.pairs >= _IN_ORDER * len(query.pairs)
+    )
+    return next((sentence for sentence in fitting if not is_open(sentence, language)), "")
 
 
 def _find_following(passages: Sequence[ClaimPassage], spoken: Sequence[SentenceMatch]) -> list[str]:

@@ -93,19 +93,18 @@ def find_affirmation(claim: str, sentence: str, language: LanguageProfile) -> st
     Nothing is certain that is asked, doubted, said of others or denied in any part of the sentence.
     """
     denials = find_denials(claim, language)
-    if (
-        not denials
-        or _PARTLY.search(fold(claim))
-        or "?" in sentence
-        or "？" in sentence
-        or find_denials(sentence, language)
-    ):
+    if not denials or _PARTLY.search(fold(claim)) or find_denials(sentence, language) or is_open(sentence, language):
         return ""
     if is_refuted(sentence, language) or (language.code == "en" and find_opposite(claim, sentence)):
         return ""
-    if language.code == "en" and not _OPEN.isdisjoint(map(stem, _WORD.findall(fold(sentence)))):
-        return ""
     return denials[0][0]
+
+
+def is_open(sentence: str, language: LanguageProfile) -> bool:
+    """Whether a sentence leaves open what it speaks of: it asks, doubts, or tells what others are said to think."""
+    if "?" in sentence or "？" in sentence:
+        return True
+    return language.code == "en" and not _OPEN.isdisjoint(map(stem, _WORD.findall(fold(sentence))))
 
 
 @cache

@@ -1,0 +1,1 @@
+"""What several sources say for and against statements, how independent they are, and what is missing."""
