@@ -24,6 +24,7 @@ def desk(tmp_path: Path) -> Iterator[Operated]:
         running.call("otters")
         running.call("otters")
         executor = running.executor
+        executor.spending.totals["demo"].usd = 0.25
         executor.tool_counts["demo_find"].add(0.3, Fault("upstream_unavailable", "x"), at=executor.clock())
         owner = join_owner(SCRIPT, "ann")
         executor.failures.add(
@@ -56,6 +57,7 @@ def test_its_data_need_the_key_in_the_header(desk: Operated) -> None:
         "generatedAt",
         "version",
         "tools",
+        "providers",
         "activeSessions",
         "rateLimit",
         "health",
@@ -66,6 +68,16 @@ def test_its_data_need_the_key_in_the_header(desk: Operated) -> None:
     assert (tool["calls"], tool["errors"], tool["cacheHits"]) == (3, 1, 1)
     assert 0 < tool["p50LatencyMs"] <= tool["p95LatencyMs"]
     assert data["activeSessions"] == 0
+    provider = data["providers"][0]
+    assert provider.pop("avgLatencyMs") >= 0
+    assert provider == {
+        "provider": "demo",
+        "calls": 1,
+        "errors": 0,
+        "requests": 1,
+        "usd": 0.25,
+        "resting": False,
+    }
     assert data["rateLimit"].keys() == {"perMinutePerTenant", "globalPerSecond", "dailyPerTenant", "defaultTenant"}
     failed = data["recentErrors"][0]
     assert failed.pop("timestamp")
@@ -101,6 +113,8 @@ def test_a_browser_shows_it_and_runs_nothing_of_what_it_is_told(desk: Operated, 
         page.wait_for_selector("#errors td")
         shown: dict[str, Any] = {
             "tools": page.inner_text("#tools"),
+            "providers": page.inner_text("#providers").split("\n")[-1].split("\t"),
+            "cards": page.inner_text("#cards"),
             "errors": page.inner_text("#errors"),
             "title": page.title(),
             "images": page.locator("img").count(),
@@ -118,6 +132,8 @@ def test_a_browser_shows_it_and_runs_nothing_of_what_it_is_told(desk: Operated, 
 
     assert wrong == "This is not the key."
     assert "demo_find" in shown["tools"]
+    assert [shown["providers"][at] for at in (0, 1, 4, 5, 6)] == ["demo", "1", "1", "$0.25", "–"]
+    assert "$0.25" in shown["cards"]
     assert SCRIPT in shown["errors"]
     assert (shown["title"], shown["images"]) == ("specloom", 0)
     assert (shown["kept"], shown["typed"]) == ("{}{}", "")

@@ -501,6 +501,25 @@ async def test_calls_that_are_refused_are_not_in_the_count_of_the_day(clock: Clo
     assert await counters.add(name_day(name_counter("tenant_day", "acme"), ends), 0, until=ends) == 2
 
 
+async def test_what_is_taken_of_a_day_is_told_over_all_workers_without_what_was_given_back(
+    clock: Clock, tmp_path: Path
+) -> None:
+    planes = [open_backplane(tmp_path / "run", str, clock=clock) for _ in range(2)]
+    one, two = (HttpLimits(LimitSettings(daily_per_tenant=9), plane.counters, clock=clock) for plane in planes)
+    bills = [await worker.begin("acme", "ann", "echo") for worker in (one, one, two)]
+    bills[0].end(is_kept=True)
+    told = [await worker.count_day("acme") for worker in (one, two)]
+    others = await one.count_day("globex")
+    for plane in planes:
+        await plane.aclose()
+
+    assert told[0] == 2
+    assert told[1] in (2, 3), "what another worker holds is not known here"
+    assert others == 0
+    assert await HttpLimits(LimitSettings(), planes[0].counters, clock=clock).count_day("acme") is None
+    assert await HttpLimits(LimitSettings(daily_per_tenant=9), GoneCounters(), clock=clock).count_day("acme") is None
+
+
 async def _passes(attempt: Awaitable[Any]) -> bool:
     """Whether a request or a call gets through, which here does not end."""
     try:

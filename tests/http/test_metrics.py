@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from specloom.http.dashboard import describe_health
 from specloom.http.metrics import FAMILIES, Meter, merge, render
 from specloom.runtime.metrics import Failed
 from tests.support.operated import KEY, Operated, operated
@@ -131,6 +132,59 @@ def test_the_newest_failures_of_all_workers_that_run_are_told_together(desk: Ope
     written = json.loads((folder / f"{os.getpid()}.errors").read_text("utf-8"))
     assert [(one["tool"], one["tenantId"], one["reason"]) for one in written] == [("demo_find", "acme", "network")]
     assert "otters" not in json.dumps(written)
+
+
+def test_the_calls_of_each_tenant_are_those_of_all_workers_with_what_has_ended(desk: Operated, tmp_path: Path) -> None:
+    folder = tmp_path / "workers-1"
+    folder.mkdir()
+    buckets = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10, 0, 0, 0]
+    row = {"calls": 10, "faults": 4, "hits": 2, "seconds": 60.0, "last": 32503680000.0, "buckets": buckets}
+    for number in (GONE, GONE + 1):
+        (folder / f"{number}.tenants").write_text(json.dumps({"acme": row, "globex": row}), encoding="utf-8")
+    (folder / "12.tenants").write_text("{half", encoding="utf-8")
+    desk.call("otters")
+    meter = Meter(desk.server.app, desk.service, desk.trail, lambda: desk.executor, folder)
+    told = asyncio.run(meter.add_up_tenants())
+    meter.stop()
+
+    assert told.keys() == {"acme", "globex"}
+    acme = told["acme"]
+    assert (acme["totalCalls"], acme["errorCalls"], acme["cacheHits"]) == (21, 8, 4)
+    assert acme["lastCalled"] == "3000-01-01T00:00:00Z"
+    assert 5000 < acme["p95LatencyMs"] <= 10_000
+    written = json.loads((folder / f"{os.getpid()}.tenants").read_text("utf-8"))
+    assert (written["acme"]["calls"], sum(written["acme"]["buckets"])) == (1, 1)
+
+
+def test_who_serves_oneself_is_one_tenant(tmp_path: Path) -> None:
+    with operated(tmp_path) as desk:
+        desk.call("otters")
+        desk.executor.tenant_counts = None
+        meter = Meter(desk.server.app, desk.service, desk.trail, lambda: desk.executor, tenant="default")
+        told = asyncio.run(meter.add_up_tenants())
+
+    assert [(name, row["totalCalls"]) for name, row in told.items()] == [("default", 1)]
+
+
+def test_a_breaker_that_is_open_in_another_worker_is_shown(desk: Operated) -> None:
+    desk.call("otters")
+    numbers = {
+        "specloom_breaker_open": {'{provider="demo",operation="pages"}': 0.0, '{provider="x",operation="y"}': 1.0}
+    }
+
+    shown = describe_health(desk.executor, numbers)
+
+    assert shown == {"status": "degraded", "breakers": [{"provider": "x", "family": "y", "state": "open"}]}
+
+
+def test_what_providers_cost_is_counted(desk: Operated) -> None:
+    desk.call("otters")
+    desk.executor.spending.totals["demo"].usd = 0.25
+    found = read(desk.ask("/metrics").body.decode())
+
+    assert found['specloom_provider_requests_total{provider="demo"}'] == 1
+    assert found['specloom_provider_usd_total{provider="demo"}'] == 0.25
+    assert found['specloom_provider_seconds_total{provider="demo",operation="demo_pages"}'] > 0
 
 
 def test_of_a_state_the_highest_of_all_workers_is_told() -> None:

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -140,6 +141,34 @@ def test_a_caller_and_an_operator_are_told_the_limits_that_hold(tmp_path: Path) 
     own = limits["defaultTenant"]
     assert (own["perMinuteLimit"], own["dailyLimit"], own["dailyUsed"], own["dailyRemaining"]) == (120, 7, 1, 6)
     assert shown == {**limits["config"], "defaultTenant": "default"}
+
+
+def test_what_a_tenant_has_used_is_told_over_all_workers(tmp_path: Path) -> None:
+    key, admin = make_key(tmp_path, "acme"), "the admin key of this test"
+    held = {"Authorization": f"Bearer {key}"}
+    with serving(tmp_path, "--workers", "2", ADMIN_API_KEY=admin, SPECLOOM_CACHE="off") as (port, _):
+        for number in range(6):
+            post(port, call(number, "web_search", {"query": "otters"}), **held)
+        told = [
+            json.loads(
+                post(port, request(2, "resources/read", {"uri": "stats://rate-limits"}), **held).json["result"][
+                    "contents"
+                ][0]["text"]
+            )["defaultTenant"]["dailyUsed"]
+            for _ in range(6)
+        ]
+
+        def count() -> int:
+            with http_server.Client(port) as client:
+                return int(client.get("/admin/analytics", X_Admin_Key=admin).json["tenants"]["acme"]["totalCalls"])
+
+        until = time.monotonic() + 60
+        while count() != 6 and time.monotonic() < until:
+            time.sleep(0.2)
+        counts = {count() for _ in range(6)}
+
+    assert told == [6] * 6
+    assert counts == {6}
 
 
 def test_a_server_for_oneself_tells_of_no_limit(tmp_path: Path) -> None:

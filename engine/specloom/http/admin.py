@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from specloom.cache import forget_answers
-from specloom.core import Fault, from_epoch, load_table, to_json
+from specloom.core import Fault, load_table, to_json
 from specloom.plugins import CONSENTS, MEMBERS, find_decision, join_owner
-from specloom.runtime import Count
 from specloom.storage import StateStores, add_member, check_space, decide, read_rows, remove_member
 
 from .headers import Headers
@@ -56,7 +55,7 @@ class Admin:
     """The calls of the admin interface.
 
     `engine` gives the engine once it is loaded; `revocations` are None where callers show nothing that could be
-    revoked, and `analytics` gives the calls of each tenant, by tenant.
+    revoked, and `analytics` gives the calls of each tenant in all workers, by tenant.
     """
 
     def __init__(
@@ -67,7 +66,7 @@ class Admin:
         environ: Mapping[str, str],
         *,
         revocations: Revocations | None,
-        analytics: Callable[[Executor], Mapping[str, Any]],
+        analytics: Callable[[], Awaitable[Mapping[str, Any]]],
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._keys = keys
@@ -258,7 +257,8 @@ class Admin:
     # What went on.
 
     async def _tell_analytics(self, request: HttpRequest, fields: Mapping[str, str]) -> None:
-        tenants = self._analytics(await self._engine())
+        await self._engine()
+        tenants = await self._analytics()
         if fields:
             tenant, _ = find_subject(fields)
             tenants = {name: row for name, row in tenants.items() if name == tenant}
@@ -374,27 +374,3 @@ async def tell(request: HttpRequest, value: Mapping[str, Any], status: int = 200
 async def tell_error(request: HttpRequest, status: int, sentence: str) -> None:
     """Answer with what is wrong."""
     await tell(request, {"error": sentence}, status)
-
-
-def describe_tenants(executor: Executor, tenant: str) -> dict[str, dict[str, Any]]:
-    """The calls of each tenant since this process began; all are of `tenant` where nobody has to say who calls."""
-    if executor.tenant_counts is not None:
-        return {name: _describe(name, count) for name, count in executor.tenant_counts.sum().items()}
-    every = Count()
-    for count in executor.tool_counts.values():
-        every.merge(count)
-    return {tenant: _describe(tenant, every)} if every.calls else {}
-
-
-def _describe(tenant: str, count: Count) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "tenantId": tenant,
-        "totalCalls": count.calls,
-        "errorCalls": count.faults,
-        "errorRate": round(count.faults / count.calls, 4),
-        "cacheHits": count.hits,
-        "cacheHitRate": round(count.hits / count.calls, 4),
-        "avgLatencyMs": round(count.mean * 1000, 1),
-        "p95LatencyMs": round(count.slow * 1000, 1),
-    }
-    return {**row, "lastCalled": from_epoch(count.last)} if count.last else row

@@ -13,7 +13,7 @@ from specloom.core import dump_clean, from_epoch
 from specloom.storage import StateStores
 
 from .admin import NAMES
-from .metrics import Numbers, summarize
+from .metrics import Numbers, read_labels, summarize, summarize_providers
 
 if TYPE_CHECKING:
     from specloom.runtime import CallerLimits, Executor
@@ -71,10 +71,11 @@ class Dashboard:
             "generatedAt": from_epoch(executor.clock()),
             "version": __version__,
             "tools": summarize(numbers),
+            "providers": summarize_providers(numbers),
             COUNTED: await count_items(executor, NAMES["counted"][COUNTED]),
             "activeCalls": int(sum(numbers.get("mcp_active_calls", {}).values())),
             "rateLimit": describe_limits(executor.caller_limits),
-            "health": describe_health(executor),
+            "health": describe_health(executor, numbers),
             "recentErrors": failures,
             "workers": describe_workers(numbers),
         }
@@ -98,11 +99,17 @@ def describe_limits(limits: CallerLimits) -> dict[str, Any]:
     }
 
 
-def describe_health(executor: Executor) -> dict[str, Any]:
-    """Whether all that is asked can be, and the breakers of what cannot."""
-    rows = [one for one in executor.breakers.snapshot() if one["state"] != "closed"]
-    shown = [{name: one[name] for name in ("provider", "family", "state")} for one in rows]
-    return {"status": "degraded" if rows else "healthy", "breakers": shown}
+def describe_health(executor: Executor, numbers: Numbers) -> dict[str, Any]:
+    """Whether all that is asked can be, and the breakers of what cannot, in any worker."""
+    own = {(one["provider"], one["family"]): one["state"] for one in executor.breakers.snapshot()}
+    named = [read_labels(labels) for labels, is_open in numbers.get("specloom_breaker_open", {}).items() if is_open]
+    rows = [
+        # What is closed here is open in another worker.
+        {"provider": provider, "family": family, "state": state if state != "closed" else "open"}
+        for provider, family in sorted((one["provider"], one["operation"]) for one in named)
+        for state in [own.get((provider, family), "open")]
+    ]
+    return {"status": "degraded" if rows else "healthy", "breakers": rows}
 
 
 def describe_workers(numbers: Numbers) -> list[dict[str, Any]]:

@@ -252,6 +252,17 @@ class Ledger:
             self._refused.put(key, (now + recheck, now + wait))
         return wait
 
+    async def read(self, limit: Limit, whose: str) -> int | None:
+        """What is taken of a daily limit by all who share the counters; None while they are away."""
+        key, now = name_counter(limit.name, whose), self.clock()
+        ends = find_midnight(now)
+        try:
+            taken = await self._counters.add(name_day(key, ends), 0, until=ends)
+        except BackplaneError:
+            return None
+        held = self._held.get(key)
+        return max(taken - (held[0] if held is not None and held[1] > now else 0), 0)
+
     def give(self, limit: Limit, whose: str) -> None:
         """Give back one that was taken."""
         key, now = name_counter(limit.name, whose), self.clock()
@@ -478,6 +489,10 @@ class HttpLimits:
         return limit.make_refusal(wait)
 
     # Calls.
+
+    async def count_day(self, tenant: str) -> int | None:
+        """What a tenant has taken of its quota of the day, in all workers and machines; None where none knows."""
+        return await self.ledger.read(self._tenant_day, tenant) if self._tenant_day is not None else None
 
     async def begin(self, tenant: str, owner: str, tool: str) -> Bill:
         """What a call takes of every limit, with a place; a Fault, and nothing is taken, where one of them refuses."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import json
 import os
 import re
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from specloom.core import KINDS, from_epoch, make_folder, open_private
 from specloom.plugins import split_owner
-from specloom.runtime import LATENCY_BOUNDS
+from specloom.runtime import LATENCY_BOUNDS, Count, new_histogram
 from specloom.storage import AuditTrail
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ EVERY = 1.0
 """Seconds between two times that a worker writes its numbers."""
 MOST_ERRORS = 20
 """Failed calls that operators are shown."""
+TENANTS_EVERY = 5.0
+"""Seconds between two times that it writes those of tenants, of which there may be thousands."""
 MOST_GONE = 64
 """Files of workers that have ended, whose counts are still added."""
 FOLDER = "workers-"
@@ -51,6 +54,9 @@ FAMILIES: Mapping[str, tuple[str, str]] = {
     "specloom_limited_total": ("counter", "Requests and calls refused by a limit."),
     "specloom_provider_calls_total": ("counter", "Calls of an operation of a provider."),
     "specloom_provider_errors_total": ("counter", "Calls of an operation of a provider that failed."),
+    "specloom_provider_seconds_total": ("counter", "Seconds that calls of an operation of a provider took together."),
+    "specloom_provider_requests_total": ("counter", "Requests that were sent to a provider."),
+    "specloom_provider_usd_total": ("counter", "What requests to a provider cost in dollars, as far as it is known."),
     "specloom_breaker_open": ("gauge", "Whether an operation of a provider is left alone (1)."),
     "specloom_http_requests_total": ("counter", "HTTP requests that were answered."),
     "specloom_auth_failures_total": ("counter", "Requests whose credentials did not do, by the reason."),
@@ -59,6 +65,8 @@ FAMILIES: Mapping[str, tuple[str, str]] = {
     "process_start_time_seconds": ("gauge", "When a worker began, in seconds since 1970."),
 }
 """Every metric with its type and its meaning."""
+CALL_FIELDS = ("calls", "faults", "hits", "seconds", "last", "buckets")
+"""What workers tell each other of the calls of a tenant: fields of `Count`; the last two are not just added."""
 Numbers = dict[str, dict[str, float]]
 """Values by the name of a metric with its suffix, and by the labels as they are written."""
 
@@ -73,8 +81,14 @@ class Meter:
         trail: AuditTrail,
         find_executor: Callable[[], Executor | None],
         folder: Path | None = None,
+        *,
+        tenant: str = "",
     ) -> None:
-        """`find_executor` gives the engine's executor once it is loaded."""
+        """`find_executor` gives the engine's executor once it is loaded; all calls are of the `tenant` where nobody has
+        to say who calls.
+        """
+        self._tenant = tenant
+        self._tenants_due = 0.0
         self._find_executor = find_executor
         self._app = app
         self._service = service
@@ -97,6 +111,7 @@ class Meter:
         """Write no more, but what there is now."""
         if self._writing is not None:
             self._writing.cancel()
+        self._tenants_due = 0.0
         if self._folder is not None:
             with contextlib.suppress(OSError):
                 self._write(self._folder)
@@ -115,6 +130,18 @@ class Meter:
         for worker, others in await asyncio.to_thread(lambda: list(self._read_folder(".errors"))):
             rows += others if is_alive(worker) else []
         return sorted(rows, key=lambda row: str(row["timestamp"]), reverse=True)[:MOST_ERRORS]
+
+    async def add_up_tenants(self) -> dict[str, dict[str, Any]]:
+        """The calls of each tenant in all workers, those that have ended too, as operators are told them."""
+        every = [self._read_tenants(), *(rows for _, rows in await asyncio.to_thread(self._list_folder, ".tenants"))]
+        return {tenant: describe_calls(tenant, row) for tenant, row in merge_calls(every).items() if row["calls"]}
+
+    def _list_folder(self, suffix: str) -> list[tuple[str, Any]]:
+        return list(itertools.islice(self._read_folder(suffix), MOST_GONE))
+
+    def _read_tenants(self) -> dict[str, CallRow]:
+        executor = self._find_executor()
+        return read_calls(executor, self._tenant) if executor is not None else {}
 
     def _read_failures(self) -> list[dict[str, Any]]:
         executor = self._find_executor()
@@ -164,6 +191,9 @@ class Meter:
         if told != self._told:
             self._put(folder, ".errors", told)
             self._told = told
+        if time.monotonic() >= self._tenants_due:
+            self._put(folder, ".tenants", json.dumps(self._read_tenants()))
+            self._tenants_due = time.monotonic() + TENANTS_EVERY
 
     def _put(self, folder: Path, suffix: str, text: str) -> None:
         draft = folder / f"{self._worker}.draft"
@@ -220,6 +250,10 @@ def _read_executor(numbers: Numbers, executor: Executor) -> None:
         provider, _, operation = name.partition(".")
         put("specloom_provider_calls_total", count.calls, provider=provider, operation=operation)
         put("specloom_provider_errors_total", count.faults, provider=provider, operation=operation)
+        put("specloom_provider_seconds_total", count.seconds, provider=provider, operation=operation)
+    for provider, line in tuple(executor.spending.totals.items()):
+        put("specloom_provider_requests_total", line.requests, provider=provider)
+        put("specloom_provider_usd_total", line.usd, provider=provider)
     for row in executor.breakers.snapshot():
         put("specloom_breaker_open", row["state"] != "closed", provider=row["provider"], operation=row["family"])
 
@@ -240,6 +274,50 @@ def describe_failures(executor: Executor) -> list[dict[str, Any]]:
         }
         for failed in executor.failures.newest()[:MOST_ERRORS]
     ]
+
+
+CallRow = dict[str, Any]
+"""What is counted of a tenant, as a worker tells the others."""
+
+
+def read_calls(executor: Executor, tenant: str) -> dict[str, CallRow]:
+    """The calls of each tenant in this worker; all are of `tenant` where nobody has to say who calls."""
+    if executor.tenant_counts is not None:
+        counts = executor.tenant_counts.sum()
+    else:
+        counts = {tenant: Count()}
+        for count in executor.tool_counts.values():
+            counts[tenant].merge(count)
+    return {name: {field: getattr(count, field) for field in CALL_FIELDS} for name, count in counts.items()}
+
+
+def merge_calls(every: Iterable[Mapping[str, CallRow]]) -> dict[str, CallRow]:
+    """The calls of each tenant in several workers together."""
+    merged: dict[str, CallRow] = {}
+    for rows in every:
+        for tenant, row in rows.items():
+            into = merged.setdefault(tenant, {**dict.fromkeys(CALL_FIELDS, 0), "buckets": new_histogram()})
+            for field in CALL_FIELDS[:-2]:
+                into[field] += row[field]
+            into["last"] = max(into["last"], row["last"])
+            into["buckets"] = [one + more for one, more in zip(into["buckets"], row["buckets"], strict=False)]
+    return merged
+
+
+def describe_calls(tenant: str, row: CallRow) -> dict[str, Any]:
+    """The calls of a tenant as operators are told them."""
+    calls = row["calls"]
+    described = {
+        "tenantId": tenant,
+        "totalCalls": calls,
+        "errorCalls": row["faults"],
+        "errorRate": round(row["faults"] / calls, 4),
+        "cacheHits": row["hits"],
+        "cacheHitRate": round(row["hits"] / calls, 4),
+        "avgLatencyMs": round(row["seconds"] / calls * 1000, 1),
+        "p95LatencyMs": estimate(list(itertools.accumulate(row["buckets"])), 0.95 * sum(row["buckets"])),
+    }
+    return {**described, "lastCalled": from_epoch(row["last"])} if row["last"] else described
 
 
 def merge(every: Iterable[Numbers]) -> Numbers:
@@ -331,6 +409,41 @@ def summarize(numbers: Numbers) -> dict[str, Any]:
             "p95LatencyMs": estimate(buckets, 0.95 * counted),
         }
     return tools
+
+
+_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+
+
+def read_labels(written: str) -> dict[str, str]:
+    """Labels by name, as they were before they were written; what is escaped in them stays so."""
+    return dict(_LABEL.findall(written))
+
+
+def summarize_providers(numbers: Numbers) -> list[dict[str, Any]]:
+    """What a person wants to see of each provider that was asked, those that cost most first."""
+    rows: dict[str, dict[str, Any]] = {}
+    fields = {"calls": "calls", "errors": "errors", "seconds": "seconds", "requests": "requests", "usd": "usd"}
+    for field, suffix in fields.items():
+        for labels, value in numbers.get(f"specloom_provider_{suffix}_total", {}).items():
+            name = read_labels(labels)["provider"]
+            row = rows.setdefault(name, {"provider": name, **dict.fromkeys(fields, 0)})
+            row[field] += value
+    resting = {
+        read_labels(labels)["provider"] for labels, value in numbers.get("specloom_breaker_open", {}).items() if value
+    }
+    summed = [
+        {
+            "provider": name,
+            "calls": int(row["calls"]),
+            "errors": int(row["errors"]),
+            "avgLatencyMs": round(row["seconds"] / row["calls"] * 1000, 1) if row["calls"] else 0.0,
+            "requests": int(row["requests"]),
+            "usd": round(row["usd"], 6),
+            "resting": name in resting,
+        }
+        for name, row in rows.items()
+    ]
+    return sorted(summed, key=lambda one: (-one["usd"], -one["requests"], one["provider"]))
 
 
 def estimate(buckets: list[float], rank: float) -> float:

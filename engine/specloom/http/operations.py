@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from specloom.plugins import split_owner
 from specloom.storage import AuditTrail, local_owner
 
-from .admin import Admin, describe_tenants
+from .admin import Admin
 from .admin_keys import ADMIN, METRICS, AdminKeys, AdminSettings
 from .dashboard import Dashboard
 from .metrics import Meter
@@ -69,7 +69,8 @@ class Operations:
         self._log = log
         if not self._settings.key and METRICS not in self._ports:
             return []
-        meter = self._meter = Meter(app, service, self.trail, self.find_executor, self._folder)
+        tenant = split_owner(local_owner(self._environ, []))[0]
+        meter = self._meter = Meter(app, service, self.trail, self.find_executor, self._folder, tenant=tenant)
         meter.start()
         places = []
         if METRICS in self._ports:
@@ -82,7 +83,6 @@ class Operations:
             assert self.engine is not None
             return self.engine.executor
 
-        tenant = split_owner(local_owner(self._environ, []))[0]
         keys = AdminKeys(self._settings, self.trail, warn=self._warn)
         admin = Admin(
             keys,
@@ -90,7 +90,7 @@ class Operations:
             wait_for_executor,
             self._environ,
             revocations=revocations,
-            analytics=lambda executor: describe_tenants(executor, tenant),
+            analytics=meter.add_up_tenants,
         )
 
         async def tell_metrics_to_operators(request: HttpRequest) -> None:

@@ -112,6 +112,8 @@ def serve_http(address: str, selection: Selection, *, workers: str = "", replay:
             backends.executor.caller_limits = CallerLimits(
                 per_minute=bounds.per_tenant, per_day=bounds.daily_per_tenant, server_per_second=bounds.overall
             )
+            if limits is not None:
+                backends.executor.count_day = limits.count_day
             engine = operations.engine = OwnerEngine(backends, own, environ, warn)
             engines.append(engine)
             limited = engine if limits is None else LimitedEngine(engine, limits)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .degradation import NO_FAILURE, PHRASES, with_notices
     from .executor import Done, Executor, Prepared, describe_large, to_body
     from .live_context import LiveContext
-    from .metrics import LATENCY_BOUNDS, CallerLimits, Count
+    from .metrics import LATENCY_BOUNDS, CallerLimits, Count, new_histogram
     from .notices import none_configured, resolve
     from .operation import drive, drive_live, first_requests, perform
     from .plan import AnswerEnd, Ask, AskAll, Offer, PlanContext, ProviderOutcome, Pursuit, Run, Shortfall, plan_context
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     )
     from .rehearsal import rehearse
     from .request import STEP, secrets_of
-    from .resources import ResourceContext, answer_resource, list_rows, parameters_of, read_table
+    from .resources import USAGE, ResourceContext, answer_resource, count_usage, list_rows, parameters_of, read_table
     from .stages import name_providers
     from .strategies import pursue
     from .traced_sender import TracedSender
@@ -45,7 +45,7 @@ __getattr__ = exports(
         "cursor": "write_cursor",
         "executor": "Done Executor Prepared describe_large to_body",
         "live_context": "LiveContext",
-        "metrics": "LATENCY_BOUNDS CallerLimits Count",
+        "metrics": "LATENCY_BOUNDS CallerLimits Count new_histogram",
         "notices": "none_configured resolve",
         "operation": "drive drive_live first_requests perform",
         "degradation": "NO_FAILURE PHRASES with_notices",
@@ -55,7 +55,7 @@ __getattr__ = exports(
         "recordings": "TOKEN_REPLY RecordingSender ReplaySender Sender Unsent request_id to_recording",
         "rehearsal": "rehearse",
         "request": "STEP secrets_of",
-        "resources": "ResourceContext answer_resource list_rows parameters_of read_table",
+        "resources": "USAGE ResourceContext answer_resource count_usage list_rows parameters_of read_table",
         "stages": "name_providers",
         "strategies": "pursue",
         "traced_sender": "TracedSender",

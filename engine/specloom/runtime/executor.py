@@ -349,6 +349,8 @@ class Executor:
         self.tallies = Tallies()
         self.caller_limits = CallerLimits()
         """Those that a server holds its callers to; whoever serves sets them."""
+        self.count_day: Callable[[str], Awaitable[int | None]] | None = None
+        """What all who share its limits have taken of a tenant's quota of the day; set by them, where there is one."""
         self.stalls = Stalls()
         self.failures = Failures()
         if cache is not None:

@@ -56,6 +56,10 @@ class Count:
         for kind, count in other.kinds.items():
             self.kinds[kind] = self.kinds.get(kind, 0) + count
         self.lengths.extend(other.lengths)
+        if other.buckets:
+            self.buckets = [
+                one + more for one, more in zip(self.buckets or new_histogram(), other.buckets, strict=True)
+            ]
 
     @property
     def mean(self) -> float:
@@ -164,7 +168,7 @@ class TenantCounts:
         key = (split_owner(owner)[0], tool)
         count = self._counts.get(key)
         if count is None:
-            count = self._counts[key] = Count(lengths=deque(maxlen=TENANT_RECENT))
+            count = self._counts[key] = Count(lengths=deque(maxlen=TENANT_RECENT), buckets=new_histogram())
             if len(self._counts) > MOST_COUNTS:
                 self._counts.popitem(last=False)
         else:

@@ -78,14 +78,26 @@ class _Caller:
 
     tenant: str
     is_operator: bool
+    used: int | None
+    """What is taken of the tenant's quota of the day, where there is one that is shared."""
 
 
-def read_table(executor: Executor, owner: str, name: str, *, is_operator: bool = True) -> Any:
+USAGE = "tenant"
+"""The table that tells what is taken of a quota."""
+
+
+async def count_usage(executor: Executor, owner: str) -> int | None:
+    """What is taken of the quota of the day of an owner's tenant, in all processes; None without one."""
+    return await executor.count_day(split_owner(owner)[0]) if executor.count_day is not None else None
+
+
+def read_table(executor: Executor, owner: str, name: str, *, is_operator: bool = True, used: int | None = None) -> Any:
     """One table as JSON data, as the caller may see it; a KeyError for a name that `model_tables.Tables` lacks.
 
-    Who is no operator of the server sees nothing from which the calls of other tenants could be told.
+    Who is no operator of the server sees nothing from which the calls of other tenants could be told. `used` is what
+    `count_usage` gives; without it the calls of this process are told.
     """
-    return to_json(_READERS[name](executor, _Caller(split_owner(owner)[0], is_operator)))
+    return to_json(_READERS[name](executor, _Caller(split_owner(owner)[0], is_operator, used)))
 
 
 def _lenses(executor: Executor, _caller: _Caller) -> list[LensRow]:
@@ -169,7 +181,7 @@ def _tenant(executor: Executor, caller: _Caller) -> TenantRow:
     limits = executor.caller_limits
     return TenantRow(
         id=caller.tenant,
-        calls=tally.calls,
+        calls=tally.calls if caller.used is None else caller.used,
         refused=tally.refused,
         resets_at=midnight,
         per_minute=limits.per_minute,

@@ -10,12 +10,14 @@ from specloom.core import Fault, clean, did_you_mean, dump_clean, is_clean
 from specloom.model import Resource
 from specloom.plugins import PROCEDURES, Item
 from specloom.runtime import (
+    USAGE,
     Done,
     Executor,
     LiveContext,
     Presenter,
     ResourceContext,
     answer_resource,
+    count_usage,
     list_rows,
     parameters_of,
     read_table,
@@ -271,7 +273,8 @@ class Resources:
         source = resource.source
         if source.kind == "artifact":
             return await self._read_artifact(uri, resource, holes[source.name])
-        context = self._context(resource, holes)
+        used = await count_usage(self._executor, self._owner) if USAGE in resource.tables else None
+        context = self._context(resource, holes, used)
         if source.kind == "collection":
             items = await self._items(source.name, MOST_ITEMS)
             context.rows = [{"key": item.key, "value": item.value} for item in items]
@@ -288,9 +291,9 @@ class Resources:
             "cacheScope": "private",
         }
 
-    def _context(self, resource: Resource, holes: Mapping[str, str]) -> ResourceContext:
+    def _context(self, resource: Resource, holes: Mapping[str, str], used: int | None = None) -> ResourceContext:
         tables = {
-            name: read_table(self._executor, self._owner, name, is_operator=self._is_operator)
+            name: read_table(self._executor, self._owner, name, is_operator=self._is_operator, used=used)
             for name in resource.tables
         }
         return ResourceContext(holes, tables, self._executor.clock())
