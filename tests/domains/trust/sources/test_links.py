@@ -20,6 +20,7 @@ URL = "https://otters.example/papers/swimming-in-winter"
 DENIED = "the server answers with status 404"
 GONE = "<title>Otters</title><h1>Page not found</h1><p>Sorry, the page you are looking for does not exist.</p>"
 SAYS_SO = "the page says that it is gone: 'Otters'"
+RESET = Fault("network", "reset")
 Reply = Response | Fault | Callable[[Request], Response | Fault]
 
 
@@ -81,24 +82,30 @@ def by_method(**replies: Response | Fault) -> Callable[[Request], Response | Fau
 @pytest.mark.parametrize(
     ("reply", "link", "methods"),
     [
-        (page("ok"), LinkCheck(URL, True, 200), ["HEAD", "GET"]),
-        (Response(200, {"content-type": "application/pdf"}, b"", URL), LinkCheck(URL, True, 200), ["HEAD"]),
-        (by_method(head=page(), get=page(status=404)), LinkCheck(URL, False, 404, reason=DENIED), ["HEAD", "GET"]),
-        (by_method(head=page(), get=page(status=403)), LinkCheck(URL, True, 200), ["HEAD", "GET"]),
-        (by_method(head=page(), get=Fault("network", "reset")), LinkCheck(URL, True, 200), ["HEAD", "GET"]),
-        (by_method(head=page(), get=Fault("too_large", "big")), LinkCheck(URL, True, 200), ["HEAD", "GET"]),
-        (by_method(head=page(), get=page(GONE)), LinkCheck(URL, False, 200, reason=SAYS_SO), ["HEAD", "GET"]),
-        (page(status=403), LinkCheck(URL, True, 403, blocked=True), ["HEAD", "GET"]),
-        (page(status=429), LinkCheck(URL, True, 429, blocked=True), ["HEAD"]),
-        (page(status=503), LinkCheck(URL, True, 503, blocked=True), ["HEAD", "GET"]),
-        (page(status=404), LinkCheck(URL, False, 404, reason="the server answers with status 404"), ["HEAD", "GET"]),
-        (page(status=500), LinkCheck(URL, False, 500, reason="the server answers with status 500"), ["HEAD", "GET"]),
-        (by_method(head=page(status=405), get=page("ok")), LinkCheck(URL, True, 200), ["HEAD", "GET"]),
-        (by_method(head=page(status=404), get=page("ok")), LinkCheck(URL, True, 200), ["HEAD", "GET"]),
-        (by_method(head=Fault("network", "reset"), get=page("ok")), LinkCheck(URL, True, 200), ["HEAD", "GET"]),
-        (by_method(head=page(status=501), get=Fault("too_large", "big")), LinkCheck(URL, True, 200), ["HEAD", "GET"]),
-        (Fault("network", "no route"), LinkCheck(URL, False, 0, reason="no answer: no route"), ["HEAD", "GET"]),
-        (Fault("validation", "it is private"), LinkCheck(URL, None, reason="it is private"), ["HEAD"]),
+        (page("ok"), LinkCheck(URL, True, 200), ["GET"]),
+        (Response(200, {"content-type": "application/pdf"}, b"", URL), LinkCheck(URL, True, 200), ["GET"]),
+        (Fault("too_large", "big"), LinkCheck(URL, True, 200), ["GET"]),
+        (page(GONE), LinkCheck(URL, False, 200, reason=SAYS_SO), ["GET"]),
+        (page(status=403), LinkCheck(URL, True, 403, blocked=True), ["GET"]),
+        (page(status=429), LinkCheck(URL, True, 429, blocked=True), ["GET"]),
+        (page(status=503), LinkCheck(URL, True, 503, blocked=True), ["GET"]),
+        (page(status=404), LinkCheck(URL, False, 404, reason=DENIED), ["GET"]),
+        (page(status=500), LinkCheck(URL, False, 500, reason="the server answers with status 500"), ["GET"]),
+        (by_method(get=Fault("network", "reset"), head=page()), LinkCheck(URL, True, 200), ["GET", "HEAD"]),
+        (by_method(get=RESET, head=page(status=403)), LinkCheck(URL, True, 403, blocked=True), ["GET", "HEAD"]),
+        (by_method(get=RESET, head=page(status=429)), LinkCheck(URL, True, 429, blocked=True), ["GET", "HEAD"]),
+        (
+            by_method(get=RESET, head=page(status=405)),
+            LinkCheck(URL, False, reason="no answer: reset"),
+            ["GET", "HEAD"],
+        ),
+        (
+            by_method(get=RESET, head=page(status=404)),
+            LinkCheck(URL, False, reason="no answer: reset"),
+            ["GET", "HEAD"],
+        ),
+        (Fault("network", "no route"), LinkCheck(URL, False, 0, reason="no answer: no route"), ["GET", "HEAD"]),
+        (Fault("validation", "it is private"), LinkCheck(URL, None, reason="it is private"), ["GET"]),
     ],
 )
 async def test_a_link_is_what_its_server_answers(reply: Reply, link: LinkCheck, methods: list[str]) -> None:
@@ -212,7 +219,7 @@ async def test_what_a_server_answered_is_remembered_where_that_is_asked_for_and_
     for _ in range(2):
         await check_links(context, [URL, silent], keep_for=60.0)  # type: ignore[arg-type]
 
-    assert [url for _, url in context.sent].count(URL) == 2
+    assert [url for _, url in context.sent].count(URL) == 1
     assert [url for _, url in context.sent].count(silent) == 4
     assert context.ttls == {60.0}
 
@@ -232,7 +239,7 @@ async def test_a_missing_page_that_answers_with_success_is_dead_with_its_menus_a
     assert link.reason == "the page says that it is gone: 'Otter-Amt'"
 
 
-async def test_a_host_that_asks_to_slow_down_is_sent_no_second_request_for_its_other_pages() -> None:
+async def test_a_host_that_asks_to_slow_down_is_asked_for_no_other_page() -> None:
     urls = [f"https://otters.example/{at}" for at in range(20)]
     context = Desk({url: page(status=429, url=url) if at == 0 else page("ok", url=url) for at, url in enumerate(urls)})
 
@@ -240,7 +247,19 @@ async def test_a_host_that_asks_to_slow_down_is_sent_no_second_request_for_its_o
 
     assert [link.blocked for link in links] == [True] + [False] * 19
     assert all(link.live for link in links)
-    assert [method for method, _ in context.sent].count("GET") == 0
+    assert [method for method, _ in context.sent] == ["GET", *["HEAD"] * 19]
+
+
+async def test_a_host_that_asked_to_slow_down_and_answers_head_wrongly_is_not_dead() -> None:
+    urls = [f"https://otters.example/{at}" for at in range(2)]
+    reply = by_method(head=page(status=404, url=urls[1]), get=page("ok", url=urls[1]))
+    context = Desk({urls[0]: page(status=429, url=urls[0]), urls[1]: reply})
+    busy: set[str] = set()
+
+    links = [await check_link(context, url, busy) for url in urls]  # type: ignore[arg-type]
+
+    assert [link.live for link in links] == [True, True]
+    assert [method for method, _ in context.sent] == ["GET", "HEAD", "GET"]
 
 
 async def test_of_one_host_four_pages_are_looked_at_side_by_side() -> None:

@@ -18,7 +18,7 @@ from ..records import Capture, LinkStatus
 AT_ONCE = 8
 """Addresses that are looked at side by side (the tool contract's figure)."""
 PER_HOST = 4
-"""Of those, how many at one host, since a page takes two requests."""
+"""Of those, how many at one host."""
 TIMEOUT = 8.0
 """Seconds for each of the at most two requests of an address (the tool contract's figure)."""
 REDIRECTS = 10
@@ -115,10 +115,10 @@ async def check_links(
 
 
 async def check_link(context: Context, url: str, busy: set[str] | None = None) -> LinkCheck:
-    """One address: HEAD, and then GET where that fails, since many servers answer HEAD wrongly, or leads to a page.
+    """One address: GET, since many servers answer a missing page with success, and HEAD where there is no answer.
 
-    A page is read because many servers answer one that is missing with success; what cannot be read then is as HEAD
-    said. `busy` are the hosts that have asked to slow down, which are sent no second request; it grows here.
+    `busy` are the hosts that have asked to slow down, of which nothing is read where HEAD can say; it grows here. That
+    HEAD is answered with an error says nothing, since many servers answer it wrongly.
     """
     if not url:
         return LinkCheck(url, None, reason="there is no address to look at")
@@ -127,31 +127,27 @@ async def check_link(context: Context, url: str, busy: set[str] | None = None) -
     except Fault as fault:
         return LinkCheck(url, None, reason=fault.message)
     busy = set() if busy is None else busy
-    head = None
-    try:
-        response = await _ask(context, "HEAD", url)
+    problem = ""
+    for method in ("HEAD", "GET") if to_host(url) in busy else ("GET", "HEAD"):
+        try:
+            response = await _ask(context, method, url)
+        except Fault as fault:
+            if fault.kind == "validation":
+                return LinkCheck(url, None, reason=fault.message)
+            # A large file says its length first, and nothing of it is read.
+            if fault.kind == "too_large":
+                return LinkCheck(url, True, 200)
+            problem = problem or fault.message
+            continue
         if response.status == _TOO_MANY:
             busy.add(to_host(url))
-            return _judge(url, response)
-        if response.status < 400:
-            head = LinkCheck(url, True, response.status)
-            if to_host(url) in busy or not (_is_page(response) or _is_moved(url, response)):
-                return head
-    except Fault as fault:
-        if fault.kind == "validation":
-            return LinkCheck(url, None, reason=fault.message)
-    try:
-        response = await _ask(context, "GET", url)
-    except Fault as fault:
-        if fault.kind == "too_large":
-            return head or LinkCheck(url, True, 200)
-        if fault.kind == "validation":
-            return LinkCheck(url, None, reason=fault.message)
-        return head or LinkCheck(url, False, 0, reason=f"no answer: {fault.message}"[:300])
-    if response.status == _TOO_MANY:
-        busy.add(to_host(url))
-    # Who refuses to be read has answered already.
-    return head if head is not None and response.status in BLOCKED else _judge(url, response)
+        elif method == "HEAD" and response.status < 400:
+            return LinkCheck(url, True, response.status)
+        elif method == "HEAD" and response.status not in BLOCKED:
+            problem = problem or f"HEAD is answered with status {response.status}"
+            continue
+        return _judge(url, response)
+    return LinkCheck(url, False, 0, reason=f"no answer: {problem}"[:300])
 
 
 def _judge(url: str, response: Response) -> LinkCheck:
@@ -192,14 +188,6 @@ async def _ask_for_copy(context: Context, link: LinkCheck, date: str = "") -> Li
     if row is None:
         return link
     return replace(link, archived=str(row["snapshot_url"]), archived_at=str(row.get("captured_at") or ""))
-
-
-def _is_moved(url: str, response: Response) -> bool:
-    """Whether redirects led to another place, so that what is there has to be looked at."""
-    before, after = urlsplit(url), urlsplit(response.url or url)
-    return (before.hostname or "").removeprefix("www.") != (after.hostname or "").removeprefix("www.") or (
-        before.path.rstrip("/") != after.path.rstrip("/")
-    )
 
 
 def _is_page(response: Response) -> bool:
