@@ -39,7 +39,7 @@ COMMANDS = [
     "docs",
     "schema",
 ]
-COMMANDS += ["mutate", "data", "stats", "audit", "keys"]
+COMMANDS += ["mutate", "data", "backup", "restore", "stats", "audit", "keys"]
 
 
 @pytest.fixture

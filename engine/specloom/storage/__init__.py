@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .backplane import RUN_FOLDER, open_backplane
     from .backplane_local import LocalCounters, local_backplane
     from .backplane_redis import redis_backplane
+    from .backup import Backup, BackupError, make_backup, read_backup, restore_backup
     from .bounds import configure
     from .redis_link import RedisSettings, check_redis, read_redis_settings, read_state_settings
     from .redis_store import RedisStore
@@ -31,6 +32,7 @@ __getattr__ = exports(
         "backplane": "RUN_FOLDER open_backplane",
         "backplane_local": "LocalCounters local_backplane",
         "backplane_redis": "redis_backplane",
+        "backup": "Backup BackupError make_backup read_backup restore_backup",
         "bounds": "configure",
         "redis_link": "RedisSettings check_redis read_redis_settings read_state_settings",
         "redis_store": "RedisStore",
