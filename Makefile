@@ -63,6 +63,7 @@ specs: setup ## compile all specs and run their examples
 docs-check: setup ## fail if a generated page is not what would be generated
 	$(VENV)/specloom docs --check
 	$(PYTHON_IN) scripts/rooms.py --check
+	$(PYTHON_IN) scripts/manual.py --check
 	$(PYTHON_IN) bench/history.py --check
 
 fix: setup ## repair what ruff can repair, and format
@@ -72,6 +73,7 @@ fix: setup ## repair what ruff can repair, and format
 docs: setup ## generate the pages, tables and schemas that are generated
 	$(VENV)/specloom docs
 	$(PYTHON_IN) scripts/rooms.py
+	$(PYTHON_IN) scripts/manual.py
 	$(PYTHON_IN) bench/history.py
 
 new: setup ## start a provider: make new NAME=openlibrary CAPABILITY=web

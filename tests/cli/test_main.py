@@ -39,7 +39,7 @@ COMMANDS = [
     "docs",
     "schema",
 ]
-COMMANDS += ["mutate", "data", "backup", "restore", "stats", "audit", "keys"]
+COMMANDS += ["mutate", "data", "backup", "restore", "stats", "audit", "keys", "completion"]
 
 
 @pytest.fixture
@@ -116,13 +116,34 @@ def test_an_example_in_the_help_can_be_parsed() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [[], ["frob"], ["call"], ["check", "--frob"], ["check", "/nowhere/at/all"], ["call", "demo_find", "query"]]
+    "words", [["frob"], ["call"], ["check", "--frob"], ["check", "/nowhere/at/all"], ["call", "demo_find", "query"]]
 )
 def test_what_is_not_understood_exits_with_2(specs: Path, capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
     code, out, err = run(capsys, *words)
 
     assert (code, out) == (2, "")
     assert err
+
+
+def test_without_a_word_it_helps(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys)
+
+    assert (code, out, err) == (0, run(capsys, "--help")[1], "")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["serv"], "specloom: there is no command 'serv'; did you mean \"serve\"?\n"),
+        (["data", "erse"], "specloom: there is no command 'data erse'; did you mean \"erase\"?\n"),
+        (["xyzzy"], "specloom: there is no command 'xyzzy'; `specloom --help` lists what there is\n"),
+        (["keys", "xyzzy"], "specloom: there is no command 'keys xyzzy'; known: add, list, revoke\n"),
+    ],
+)
+def test_a_word_that_is_no_command_is_told_in_one_line(
+    capsys: pytest.CaptureFixture[str], words: list[str], told: str
+) -> None:
+    assert run(capsys, *words) == (2, "", told)
 
 
 def test_only_what_is_needed_is_called_missing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -561,6 +582,23 @@ def test_the_doctor_speaks_and_finds_something_that_works(specs: Path, capsys: p
     assert "s3cr3t" not in out + data
 
 
+def test_an_answer_is_written_to_the_file_that_is_named(
+    upstream: Loopback, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    page, data = tmp_path / "page.md", tmp_path / "page.json"
+
+    told = [run(capsys, "call", "demo_find", "query=otters", "-o", str(one)) for one in (page, data)]
+    shown = run(capsys, "call", "demo_find", "query=otters")[1]
+    nowhere = run(capsys, "call", "demo_find", "query=otters", "-o", str(tmp_path / "none" / "page.md"))
+
+    assert told == [(0, "", ""), (0, "", "")]
+    assert "Otters" in page.read_text(encoding="utf-8")
+    assert json.loads(data.read_text(encoding="utf-8"))["answer"] == json.loads(shown)["answer"]
+    assert not page.read_text(encoding="utf-8").startswith("{")
+    assert nowhere[0] == 1
+    assert "none/page.md cannot be written" in nowhere[2].replace(os.sep, "/")
+
+
 def test_schemas_are_written_for_every_kind(specs: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code, out, _ = run(capsys, "schema", "--to", str(tmp_path / "schema"))
     _, everything, _ = run(capsys, "schema")
@@ -665,7 +703,7 @@ def test_an_answer_is_a_list_with_title_address_date_and_excerpt() -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["doctor", "--reech"], "specloom doctor: error: unrecognized arguments: --reech"),
+        (["doctor", "--reech"], 'specloom doctor: error: unrecognized arguments: --reech; did you mean "--reach"?'),
         (["mutate", "--floor", "2"], "'2' is not a share; write a number from 0 to 1"),
         (["mutate", "--floor", "half"], "'half' is not a share; write a number from 0 to 1"),
         (["mutate", "demo_fnid"], "is called 'demo_fnid'; did you mean \"demo"),

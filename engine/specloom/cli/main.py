@@ -19,14 +19,17 @@ if TYPE_CHECKING:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command: 0 when all is well, 1 when problems were found or a call failed, 2 when it is not understood.
 
-    130 says that it was interrupted, and 141 that who read its output left before the end, as a shell would say both.
+    Without any word it helps. 130 says that it was interrupted, and 141 that who read its output left before the end,
+    as a shell would say both.
     """
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         if words == ["--version"]:
             code = _print_version()
-        elif words in (["--help"], ["-h"]):
+        elif words in ([], ["--help"], ["-h"]):
             code = _print_help()
+        elif words[0] == "__complete":
+            code = _print_completions(words[1:])
         else:
             code = _run(words)
         sys.stdout.flush()
@@ -57,6 +60,16 @@ def _print_help() -> int:
 
     open_tables(os.environ)
     sys.stdout.write(overview(load_table(__file__, "commands.yaml")))
+    return 0
+
+
+def _print_completions(words: list[str]) -> int:
+    from specloom.server import open_tables
+
+    from .completion import complete
+
+    open_tables(os.environ)
+    sys.stdout.write("".join(f"{one}\n" for one in complete(words, os.environ)))
     return 0
 
 

@@ -10,6 +10,7 @@ import sys
 
 from specloom.core import load_table
 
+from .exits import USAGE
 from .overview import overview
 
 TYPE_CHECKING = False
@@ -23,10 +24,37 @@ if TYPE_CHECKING:
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
     """The options of a command, with the function that `run`s it; SystemExit when help was shown or is needed."""
+    commands = dict(load_table(__file__, "commands.yaml"))
+    commands.pop("shared")
+    command = _find_command(commands, words)
     options, strange = make_parser(words).parse_known_args(words)
     if strange:
-        options.parser.error(f"unrecognized arguments: {' '.join(strange)}")
+        from specloom.core import did_you_mean
+
+        slips = (
+            did_you_mean(one.partition("=")[0], command.get("arguments", ())) for one in strange if one[:2] == "--"
+        )
+        near = next(filter(None, slips), "")
+        options.parser.error(f"unrecognized arguments: {' '.join(strange)}" + (f"; {near}" if near else ""))
     return options
+
+
+def _find_command(commands: _Table, words: Sequence[str]) -> _Table:
+    """What the words name; one that is no command is told with the one that it is most like, and ends with 2."""
+    path = ["specloom"]
+    found: _Table = {"commands": commands}
+    for word in words:
+        if "commands" not in found or word.startswith("-"):
+            break
+        if word not in found["commands"]:
+            from specloom.core import did_you_mean
+
+            near = did_you_mean(word, found["commands"]) or f"`{' '.join(path)} --help` lists what there is"
+            sys.stderr.write(f"specloom: there is no command {' '.join([*path[1:], word])!r}; {near}\n")
+            raise SystemExit(USAGE)
+        path.append(word)
+        found = found["commands"][word]
+    return found
 
 
 def make_parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
@@ -70,12 +98,14 @@ def _add_commands(
         for argument, stated in command.get("arguments", {}).items():
             options = dict(shared[stated] if isinstance(stated, str) else stated)
             group = options.pop("group", "")
+            options.pop("completes", None)
             if group and group not in groups:
                 groups[group] = one.add_mutually_exclusive_group()
             for key in ("type", "choices"):
                 if isinstance(options.get(key), str):
                     options[key] = _named(options[key])
-            (groups[group] if group else one).add_argument(argument, **options)
+            names = [name for name in (options.pop("short", ""), argument) if name]
+            (groups[group] if group else one).add_argument(*names, **options)
         if "commands" in command:
             _add_commands(one, command.get("second", "ACT"), command["commands"], shared, words and words[1:])
 

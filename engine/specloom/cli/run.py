@@ -7,6 +7,7 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from typing import Any
 
 from specloom.core import Fault, answer_lines, columns, fault_line, printable, table
@@ -137,6 +138,18 @@ def call(options: Namespace) -> int:
         tell_fault(fault)
         return EXITS.get(fault.kind, PROBLEMS)
     code = EXITS.get(done.fault, PROBLEMS) if done.fault else 0
+    if options.output:
+        from pathlib import Path
+
+        path = Path(options.output)
+        with writing(path), path.open("w", encoding="utf-8") as file, redirect_stdout(file):
+            _show(options, done, presented, as_json=options.output.endswith(".json"))
+        return code
+    return _show(options, done, presented, as_json=not sys.stdout.isatty(), code=code)
+
+
+def _show(options: Namespace, done: Any, presented: Any, *, as_json: bool, code: int = 0) -> int:
+    """Print an answer as it was asked for."""
     if options.raw:
         say(presented.body)
         return code
@@ -147,7 +160,7 @@ def call(options: Namespace) -> int:
             if presented.text
             else answer_lines(done.answer, paint, width)
         ),
-        as_json=options.json or not sys.stdout.isatty(),
+        as_json=options.json or as_json,
         code=code,
     )
 
