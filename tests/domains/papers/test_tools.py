@@ -103,6 +103,7 @@ def test_what_is_stored_is_told_found_and_listed(world: World) -> None:
         "title": "What fish fear",
         "year": 2021,
         "fetched_at": "2026-01-01T00:01:00Z",
+        "ref": "10.1234/fish",
     }
 
     assert world.call("info", ref=DOI)["metadata"]["title"] == "How otters swim"
@@ -111,7 +112,8 @@ def test_what_is_stored_is_told_found_and_listed(world: World) -> None:
     assert world.call("search_local", query="otter")["count"] == 2
     assert world.call("search_local", query="ann otter ben")["count"] == 1
     assert world.call("search_local", query="otter", limit=1)["count"] == 1
-    assert world.call("search_local", query="swim ann")["count"] == 0
+    assert world.call("search_local", query="swim ann")["count"] == 1
+    assert world.call("search_local", query='"swim ann"')["count"] == 0
     assert [one["safekey"] for one in world.call("list_recent")["entries"]] == ["doi_10.1234_fish", KEY]
     assert world.call("list_recent", limit="1")["count"] == 1
 

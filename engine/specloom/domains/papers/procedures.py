@@ -10,6 +10,7 @@ from specloom import __version__
 from specloom.domains.text import PaperId
 from specloom.plugins import FLAG, NUMBER, OBJECT, PLACES, TEXT, WHOLE, Context, listed, record, texts
 
+from . import search
 from .answers import FETCHING, OPEN, RECORDS, REF, ROWS, TEXTS, paper_procedure, parse_entry_ref, parse_ref
 from .config import ASKING, INDEXES, LOG, PUBLISHERS, STORE, log_path, store_root
 from .entries import SCHEMA_VERSION, own_of, quality_of, texts_of, to_bibtex, to_csl, to_json
@@ -56,7 +57,13 @@ _IDENTITY = {**texts("source", "resolver_profile", "license", "schema_version"),
 _QUALITY = {"metadata_quality": TEXTS, "repaired_fields": OBJECT}
 _METADATA = {**REF, **_IDENTITY, "oa_url": OPEN, "metadata": OBJECT, **_QUALITY}
 _FETCHED = {"path": TEXT, "size_bytes": WHOLE, "pdf": OBJECT, "attempts": OPEN, "title": TEXT, "authors": TEXTS}
-_LISTED = listed(record({**texts("safekey", "title"), "year": OPEN, "fetched_at": OPEN}, "safekey", "title"))
+_LISTED = listed(
+    record(
+        {**texts("safekey", "title"), "year": OPEN, "fetched_at": OPEN, "ref": TEXT, "authors": TEXTS, "tags": TEXTS},
+        "safekey",
+        "title",
+    )
+)
 _TDM = ("tdm_elsevier", "tdm_aps", "tdm_springer", "tdm_ieee")
 """The publishers that the contract names, as it names them."""
 
@@ -177,12 +184,27 @@ async def paper_info(context: Context, ref: str) -> dict[str, Any]:
     return {"ref": ref, "safekey": paper.key, "metadata": to_json(store.find(paper))}
 
 
-@paper_procedure({"scope": TEXT, "query": TEXT, "count": WHOLE, "results": _LISTED}, settings=STORE)
+@paper_procedure(
+    {"scope": TEXT, "query": TEXT, "count": WHOLE, "results": _LISTED, "corrected": OBJECT, "partial": FLAG},
+    settings=STORE,
+)
 async def search_papers(context: Context, query: str, limit: int = LISTED) -> dict[str, Any]:
-    """Stored papers with a text in title, authors, venue or publisher."""
-    sought = query.casefold()
-    rows = [row for words, row in _store(context).summaries() if sought in words][: _bounded(limit)]
-    return {"scope": "local", "query": query, "count": len(rows), "results": rows}
+    """Stored papers with all words of a query, best first.
+
+    Where there is none, a word that no paper has is taken for the nearest that one has (`corrected`); where that leads
+    nowhere, half of the words are enough (`partial`).
+    """
+    entries, asked = _store(context).summaries(), search.parse_query(query)
+    rows = search.rank(asked, entries)
+    told: dict[str, Any] = {}
+    if not rows and (corrected := search.correct(asked, [entry for entry, _ in entries])):
+        again = replace(asked, words=tuple(corrected.get(word, word) for word in asked.words))
+        rows = search.rank(again, entries)
+        told = {"corrected": corrected} if rows else {}
+    if not rows and (rows := search.rank(asked, entries, most=True)):
+        told = {"partial": True}
+    rows = rows[: _bounded(limit)]
+    return {"scope": "local", "query": query, "count": len(rows), "results": rows, **told}
 
 
 @paper_procedure({"count": WHOLE, "entries": _LISTED}, settings=STORE)

@@ -28,17 +28,20 @@ from specloom.domains.text import PaperId
 from specloom.storage import FileLock, write_whole
 
 from .config import store_root
-from .entries import TABLE, authors_of, check_version, is_newer, merge, own_of, to_instant, write_toml
+from .entries import TABLE, authors_of, check_version, is_newer, merge, own_of, texts_of, to_instant, write_toml
 from .errors import PaperFault
+from .search import SearchedEntry, to_searched
 
 METADATA = ".metadata"
+MOST_AUTHORS = 3
+"""Authors that a row of a list names."""
 LARGEST = 10_000_000
 """Bytes of a metadata file that is read."""
 
 _SAFE = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 Alter = Callable[[Mapping[str, Any]], Mapping[str, Any]]
-EntrySummary = tuple[str, dict[str, Any]]
-"""What searches know of an entry, its words folded for comparison, and what lists tell of it."""
+EntrySummary = tuple[SearchedEntry, dict[str, Any]]
+"""What searches know of an entry, and what lists tell of it."""
 
 
 _log = logging.getLogger("specloom.domains.papers")
@@ -220,12 +223,19 @@ def _summarise(root: Path, key: str, stamp: tuple[int, int, int]) -> EntrySummar
         return None
     if entry is None or not isinstance(entry.get("title"), str):
         return None
-    year, fetched = entry.get("year"), to_instant(own_of(entry).get("fetched_at"))
-    year = year if isinstance(year, int) else None
-    # A line end keeps the fields apart, because no query has one.
-    fields = (entry["title"], " ".join(authors_of(entry)), entry.get("venue", ""), entry.get("publisher", ""))
-    words = "\n".join(map(str, fields)).casefold()
-    return words, {"safekey": key, "title": entry["title"], "year": year, "fetched_at": fetched}
+    searched, own, arxiv = to_searched(entry), own_of(entry), entry.get("arxiv_id")
+    more = {
+        "ref": entry.get("doi") or (f"arxiv:{arxiv}" if arxiv else ""),
+        "authors": authors_of(entry)[:MOST_AUTHORS],
+        "tags": texts_of(own.get("tags")),
+    }
+    return searched, {
+        "safekey": key,
+        "title": entry["title"],
+        "year": searched.year,
+        "fetched_at": to_instant(own.get("fetched_at")),
+        **{name: value for name, value in more.items() if value},
+    }
 
 
 def check_key(key: str) -> str:
