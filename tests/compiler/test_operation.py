@@ -54,6 +54,8 @@ def test_limits_are_read_and_have_defaults() -> None:
             STEP + "  - {get: /t, query: {q: =args.query}, json: {map: {url: url}}}\n",
             "E011: two steps are called 'main'",
         ),
+        (STEP + "rows: {nearest: {lat: '`1`', lon: args.query}}\n", "E204: `lon` is a number, and this is text"),
+        (STEP + "rows: {nearest: {lat: '`1`', lon: '`2`', within: args.query}}\n", "E204: `within` is a number"),
         (STEP + "shard: {over: sites, at_most: 2}\n", "E110: the operation takes no argument 'sites'"),
         (STEP.replace("url: url", "url: {each: url}"), "E102: a field with `each` needs `value`"),
         (STEP.replace("url: url", "url: {at: url, then: [{truncate: many}]}"), "E210: "),

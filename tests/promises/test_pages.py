@@ -328,3 +328,27 @@ async def test_a_forged_cursor_and_one_of_another_question_or_tool_are_refused_a
         assert '"kind":"validation"' in result["content"][0]["text"]
 
     assert not upstreams.asked
+
+
+@pytest.mark.parametrize("size", [10, 40, 100])
+async def test_three_hundred_works_of_three_indexes_that_overlap_come_once_each(size: int) -> None:
+    indexes = {
+        "api.openalex.org/works": serve(paged.part_of_openalex, 0),
+        "api.crossref.org/works": serve(paged.part_of_crossref, 0),
+        "europepmc/webservices/rest/search": serve(paged.part_of_europepmc, 0),
+    }
+    shown: list[str] = []
+    cursor = None
+    for _ in range(60):
+        # Each page is asked of a server of its own, which knows nothing of those before.
+        product = make(Upstreams(indexes, otherwise=(404, {}, {})), cached=False)
+        question = {"query": "otters", "num_results": size, "max_tokens": 100_000}
+        answer = await product.answer("academic_search", **question, **({"cursor": cursor} if cursor else {}))
+        shown += [paper["title"] for paper in answer["papers"]]
+        cursor = answer.get("nextCursor")
+        if cursor is None:
+            break
+
+    assert cursor is None
+    assert len(shown) == len(set(shown)), "a work came twice"
+    assert set(shown) == {title(n) for n in range(300)}

@@ -721,6 +721,19 @@ def test_a_point_that_is_on_no_globe_is_none(lat: Any) -> None:
     assert rows == [{"lat": 50.0, "lon": 1.0}]
 
 
+def test_a_point_of_an_upstream_that_is_no_number_is_a_changed_layout() -> None:
+    first = "{as: first, get: /s, query: {q: =args.query}, json: {map: {title: lat, url: url}}}"
+    rows = "rows: {nearest: {lat: 'parsed(steps.first[0].title)', lon: '`1`'}}"
+    run = find(
+        weave_texts(a_provider(f"input: [query]\nsteps: [{first}]\n{rows}\n")),
+        {"query": "x"},
+        reply({"lat": "[1]", "url": "https://a.example"}),
+    )
+
+    assert run.fault is not None
+    assert run.fault.kind == "layout_changed"
+
+
 def test_a_header_of_several_values_is_one_line() -> None:
     operation = PLAIN.replace("query: {q: =args.query}", "headers: {Accept: [a/b, '=args.query', null], X-None: []}")
 

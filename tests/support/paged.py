@@ -353,3 +353,34 @@ def github_lists(query: dict[str, str], _: Any, total: int) -> Stub:
         {"full_name": title(n), "html_url": f"https://github.com/o/{n}", "stargazers_count": 9000 - n} for n in found
     ]
     return {"total_count": total, "items": items}
+
+
+# --- Three indexes that know parts of the same three hundred works, each in an order of its own ---
+
+OPENALEX = list(range(200))
+CROSSREF = [7 * n % 200 + 100 for n in range(200)]
+EUROPEPMC = list(range(299, 0, -2))
+
+
+def part_of_openalex(query: dict[str, str], _: Any, __: int) -> Stub:
+    size, page = int(query["per_page"]), int(query.get("page", 1))
+    found = OPENALEX[(page - 1) * size : page * size]
+    results = [
+        {"id": f"https://openalex.org/W{n}", "doi": f"https://doi.org/10.1234/{n}", "title": title(n)} for n in found
+    ]
+    return {"meta": {"count": len(OPENALEX), "per_page": size}, "results": results}
+
+
+def part_of_crossref(query: dict[str, str], _: Any, __: int) -> Stub:
+    first = int(query.get("offset", 0))
+    found = CROSSREF[first : first + int(query.get("rows", 0))]
+    items = [{"DOI": f"10.1234/{n}", "URL": f"https://doi.org/10.1234/{n}", "title": [title(n)]} for n in found]
+    return {"message": {"total-results": len(CROSSREF), "items": items}}
+
+
+def part_of_europepmc(query: dict[str, str], _: Any, __: int) -> Stub:
+    first, size = int(query.get("cursorMark", "m0")[1:]), int(query["pageSize"])
+    found = EUROPEPMC[first : first + size]
+    result = [{"id": str(n), "source": "MED", "doi": f"10.1234/{n}", "title": title(n)} for n in found]
+    last = min(first + size, len(EUROPEPMC))
+    return {"hitCount": len(EUROPEPMC), "nextCursorMark": f"m{last}", "resultList": {"result": result}}

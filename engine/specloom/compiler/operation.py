@@ -13,6 +13,7 @@ from specloom.language import (
     ANY,
     DECODERS,
     INTEGER,
+    NUMBER,
     TEXT,
     ListOf,
     RecordType,
@@ -40,7 +41,7 @@ from specloom.model import (
 from specloom.specs import Map, Node, YamlEntry, YamlScalar, to_plain
 
 from .capability import conformers
-from .symbols import DependencyTracker
+from .symbols import DependencyTracker, check_kind
 from .values import (
     Scope,
     SelectorLanguage,
@@ -399,9 +400,12 @@ def _arrangement(node: Node | None, scope: Scope, tracker: DependencyTracker) ->
             join = Join(other, to_plain(join_node.get("on")), tuple(to_plain(join_node.get("take"))))
     nearest: Nearest | None = None
     if isinstance(near_node, Map):
-        lat, lon = (tracker.text(_ROWS, key, near_node, scope) for key in ("lat", "lon"))
+        lat, lon, within = (tracker.text(_ROWS, key, near_node, scope) for key in ("lat", "lon", "within"))
+        for key, value in (("lat", lat), ("lon", lon), ("within", within)):
+            if value:
+                check_kind(f"`{key}`", NUMBER, value, scope.report)
         if lat and lon:
-            nearest = Nearest(lat, lon, tracker.text(_ROWS, "within", near_node, scope))
+            nearest = Nearest(lat, lon, within)
     keep = tracker.text(_ROWS, "keep", node, scope.plus(row=ANY))
     return Arrangement(rows, join, nearest, keep, tracker.text(_ROWS, "take", node, scope))
 

@@ -26,7 +26,7 @@ LONGEST = 2_000
 """Characters of a cursor."""
 _DIGITS = 6
 """Hexadecimal digits of the digest of what was asked, and of that of the cursor itself."""
-_SEEN = re.compile(r"(?:[A-Za-z0-9_-]{5}){0,200}")
+_SEEN = re.compile(r"(?:[A-Za-z0-9_-]{4}){0,340}")
 _FORM = re.compile(r"[A-Za-z0-9_-]+")
 _MOST_PROVIDERS = 16
 _MOST = 100_000

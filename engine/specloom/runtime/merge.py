@@ -214,9 +214,10 @@ def _choose(name: str, rule: str | tuple[str, ...], members: Sequence[_Record]) 
 # --- What was given in earlier rounds, as short texts -----------------------------------------------------------------
 
 
-MARK = 5
-"""Characters of a mark, of six bits each: of two hundred, one in five million further rows has one by chance."""
-MOST_MARKS = 200
+MARK = 4
+"""Characters of a mark, of six bits each: of all that a cursor holds, one in fifty thousand rows has one by chance."""
+MOST_MARKS = 340
+"""As many as a cursor has room for."""
 
 
 def _mark(at: int, key: Any) -> str:

@@ -237,13 +237,22 @@ def arrange(operation: Operation, context: OperationContext, rows: list[Row] | N
             other = others.get(_key(row, plan.join.on), {})
             row.update({name: other[name] for name in plan.join.take if name in other})
     if plan.nearest is not None:
-        lat, lon = evaluate(plan.nearest.lat, context), evaluate(plan.nearest.lon, context)
+        lat, lon = _to_number(plan.nearest.lat, context), _to_number(plan.nearest.lon, context)
         if lat is not None and lon is not None:
-            within = evaluate(plan.nearest.within, context) if plan.nearest.within else None
-            found = nearest(found, float(lat), float(lon), float(within) if within else None)
+            within = _to_number(plan.nearest.within, context) if plan.nearest.within else None
+            found = nearest(found, lat, lon, within or None)
     if plan.keep is not None:
         found = [row for row in found if truthy(evaluate(plan.keep, Layer(context, row=row)))]
     return found if operation.paging is not None else found[: how_many(plan.take, context)]
+
+
+def _to_number(value: Value, context: Bindings) -> float | None:
+    number = evaluate(value, context)
+    if number is None:
+        return None
+    if isinstance(number, (int, float)) and not isinstance(number, bool):
+        return float(number)
+    raise Unworkable(f"{number!r} is no number", value.place)
 
 
 def _key(row: Row, name: str) -> tuple[str | int | float, ...]:
