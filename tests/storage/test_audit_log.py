@@ -11,7 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.core.secrets import MASK, mask, mask_values
-from specloom.storage.audit_log import AuditLog, AuditRecord, audit_key, describe_query, log_files, seal_path, verify
+from specloom.storage.audit_log import (
+    AuditLog,
+    AuditRecord,
+    LogFiles,
+    audit_key,
+    describe_query,
+    log_files,
+    seal_path,
+    verify,
+)
 
 KEY = audit_key(bytes(range(32)))
 DAY = 86_400.0
@@ -227,6 +236,35 @@ def test_what_a_crash_left_half_written_is_cut_off_and_the_chain_goes_on(open_lo
 
     assert third.verify().rows == 6
     assert third.verify().ok
+
+
+@pytest.mark.parametrize("left", [b"", b'{"row":2,"at":17'])
+def test_a_log_that_was_killed_behind_its_first_row_is_whole_and_goes_on(open_log, warnings, monkeypatch, left):
+    class KilledError(BaseException):
+        """The end of a process between the row and its seal."""
+
+    def write_seal(self, seal):
+        if seal.last:
+            raise KilledError
+        return of_files(self, seal)
+
+    of_files = LogFiles._write_seal
+    path = open_log().path
+    files = LogFiles(path, keys=[KEY], max_bytes=10_000, retention_days=0, clock=lambda: 0.0, warn=warnings.append)
+    with monkeypatch.context() as killed:
+        killed.setattr(LogFiles, "_write_seal", write_seal)
+        with pytest.raises(KilledError):
+            files.write([{"at": 1.0}])
+    with path.open("ab") as file:
+        file.write(left)
+
+    assert (verify(path, [KEY]).rows, verify(path, [KEY]).problem) == (1, "")
+    write(log := open_log(), 1)
+
+    assert (log.verify().rows, log.verify().problem) == (2, "")
+    assert warnings == []
+    seal_path(path).unlink()
+    assert "seal is missing" in log.verify().problem
 
 
 def test_a_log_whose_seal_was_changed_is_set_aside_and_said(open_log, warnings):

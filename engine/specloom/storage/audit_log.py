@@ -226,14 +226,15 @@ class LogFiles:
         if self._left is not None and self._left[0] == self._look():
             # Nobody has written since this process did.
             return self._left[1], self._left[0][0][1]
-        try:
+        seal: Seal | None = None
+        if seal_path(self.path).exists():
             seal = read_seal(self._keys, seal_path(self.path).read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            seal = Seal()
+        elif not log_files(self.path):
+            seal = self._begin()
         size = self.path.stat().st_size if self.path.exists() else 0
-        if seal is None or (size and not seal.last):
+        if seal is None:
             self._set_aside()
-            return Seal(), 0
+            return self._begin(), 0
         if not size:
             return seal, 0
         with self.path.open("rb+") as file:
@@ -250,6 +251,11 @@ class LogFiles:
         if row and row["row"] > seal.last:
             return Seal(seal.first, seal.anchor, row["row"], row["hash"]), size
         return seal, size
+
+    def _begin(self) -> Seal:
+        """The seal of a log without rows, written before the first: a crash behind that one leaves no log unsealed."""
+        self._write_seal(seal := Seal())
+        return seal
 
     def _look(self) -> _Marks:
         """What tells whether the file and its seal are those that were left."""
