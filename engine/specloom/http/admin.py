@@ -330,7 +330,8 @@ def find_subject(fields: Mapping[str, Any], *, needs_user: bool = False) -> tupl
     tenant, user = fields.get("tenant_id"), fields.get("user_id")
     if not is_name(tenant):
         raise AdminError(400, f"tenant_id has to be a name of 1 to {LONGEST_NAME} characters")
-    if user is None and not needs_user:
+    # A program that has no value to send must not mean every user by it.
+    if "user_id" not in fields and not needs_user:
         return str(tenant), ""
     if not is_name(user):
         raise AdminError(400, f"user_id has to be a name of 1 to {LONGEST_NAME} characters")
