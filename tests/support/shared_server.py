@@ -49,7 +49,7 @@ class SharedServer:
     def __init__(self, folder: Path, isolation: str, redis: RedisServer | None = None, prefix: str = "") -> None:
         """`isolation` is of kept answers; with `redis` what is remembered is there, under a prefix."""
         state = folder / "state"
-        state.mkdir()
+        state.mkdir(exist_ok=True)
         self.settings = {
             **ENVIRON,
             "ADMIN_API_KEY": KEY,

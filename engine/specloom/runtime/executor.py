@@ -260,6 +260,8 @@ class Done:
     """What was asked; None where the answer is a fault."""
     aside: Sequence[str] = ()
     """Notices that only the text tells; never kept."""
+    since: int | None = None
+    """What `Executor.count_erasures` said as it was asked for; None where it was there at once."""
 
     @property
     def answer(self) -> dict[str, Any]:
@@ -499,6 +501,7 @@ class Executor:
         began = time.perf_counter()
         tool = prepared.tool if prepared is not None else self.tool(name)
         given: Mapping[str, Any] = raw or {}
+        since = self.count_erasures()
         error, routing = "cancelled", None
         cost: Mapping[str, Any] = {}
         try:
@@ -507,7 +510,8 @@ class Executor:
                 prepared = Prepared(tool, arguments, self.cache_key(tool, arguments, owner))
             given = prepared.arguments.given
             done = await self._watched(prepared, began, owner, progress)
-            if tool.link is not None and self.artifacts is not None:
+            # Whoever is erased while they are answered has nothing new kept of them by that.
+            if tool.link is not None and self.artifacts is not None and since == self.count_erasures():
                 linked = await link_large(tool, given, done.body, self.artifacts, owner)
                 done = replace(done, body=linked[0], linked=linked[1]) if linked else done
             if done.warning:
@@ -520,14 +524,21 @@ class Executor:
             routing = say_attempts(fault) if fault.tried else None
             if fault is raised or tool.envelope:
                 self._count(name, owner, time.perf_counter() - began, self.clock(), fault)
-                self.failures.add(Failed(self.clock(), owner, name, error, fault.kind, fault.provider, fault.message))
+                if since == self.count_erasures():
+                    self.failures.add(
+                        Failed(self.clock(), owner, name, error, fault.kind, fault.provider, fault.message)
+                    )
             if not tool.envelope:
                 raise
             told = ENVELOPES[tool.envelope].function(fault, given)
             done = Done(dump_clean(told), {}, fault=fault.kind)
         finally:
             self._audit(tool, owner, given, began, error, request, routing, cost)
-        return done
+        return replace(done, since=since)
+
+    def count_erasures(self) -> int:
+        """A number that is another once anybody's data was erased, here or by another process."""
+        return self.cache.generation if self.cache is not None else 0
 
     def _audit(
         self,

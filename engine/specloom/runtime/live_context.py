@@ -220,8 +220,9 @@ class LiveContext:
 
     async def keep_artifact(self, content: str | bytes, *, name: str, mime_type: str) -> str:
         self._expect_own()
-        keeper = self._engine.artifacts
-        if keeper is None:
+        keeper, cache = self._engine.artifacts, self._engine.cache
+        # Whoever was erased meanwhile has nothing new kept of them by a call from before.
+        if keeper is None or (cache is not None and cache.generation != self._since):
             return ""
         return (await keeper.keep(self._owner, content, name=name, mime_type=mime_type)).uri
 

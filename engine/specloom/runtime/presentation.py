@@ -114,7 +114,7 @@ class Presenter:
             return presented
         assert done.arguments is not None
         tool, keeper, whole = self._executor.model.tools[name], self._executor.artifacts, None
-        if keeper is not None:
+        if keeper is not None and done.since in (None, self._executor.count_erasures()):
             # A store that is full costs the whole of an answer, and not the answer.
             with suppress(Fault):
                 whole = await keeper.keep(owner, done.body, name=name, mime_type=ARTIFACT_TYPE)
