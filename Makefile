@@ -15,7 +15,7 @@ NAME ?=
 CAPABILITY ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint format types specs docs-check fix docs new test-deep slow test-all test-nightly coverage mutate conformance \
+.PHONY: help setup demo test check lint format types specs docs-check fix docs new bundle test-deep slow test-all test-nightly coverage mutate conformance \
 	bench bench-answers bench-extraction bench-trust clean
 
 help: ## list the targets
@@ -79,6 +79,11 @@ docs: setup ## generate the pages, tables and schemas that are generated
 new: setup ## start a provider: make new NAME=openlibrary CAPABILITY=web
 	@test -n "$(NAME)" || { echo 'new: say which: make new NAME=openlibrary [CAPABILITY=web]' >&2; exit 2; }
 	$(VENV)/specloom new provider $(NAME) $(if $(CAPABILITY),--capability $(CAPABILITY))
+
+bundle: setup ## the wheel, and the bundle that hosts install with one click (.mcpb), in dist
+	rm -rf dist
+	$(PYTHON_IN) -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+	$(PYTHON_IN) scripts/bundle.py dist/specloom-*.whl
 
 coverage: setup ## branch coverage of the package
 	$(VENV)/coverage run -m pytest -m "not ($(DEEP))"

@@ -146,6 +146,17 @@ def test_a_word_that_is_no_command_is_told_in_one_line(
     assert run(capsys, *words) == (2, "", told)
 
 
+def test_what_a_host_has_not_filled_in_counts_as_not_set(
+    specs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DEMO_KEY", "${user_config.demo_key}")
+
+    _, out, err = run(capsys, "doctor", "--details")
+
+    assert "specloom: DEMO_KEY is '${user_config.demo_key}', which its host has not filled in" in err
+    assert "set DEMO_KEY: The key." in out
+
+
 def test_only_what_is_needed_is_called_missing(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "call")[2].splitlines()[-1].endswith("required: TOOL")
 

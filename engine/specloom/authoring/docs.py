@@ -14,7 +14,7 @@ from typing import Any
 
 from specloom import __version__
 from specloom.compiler import keepers, weave_from
-from specloom.core import CODES, KINDS, VARIABLES, Rate, Variable, dataclass, template_renderer
+from specloom.core import CODES, KINDS, VARIABLES, Rate, Variable, dataclass, load_table, template_renderer
 from specloom.language import (
     CONVERTERS,
     DECODERS,
@@ -100,6 +100,7 @@ def generate(model: Model, library: Library) -> dict[str, str]:
     files = {f"docs/reference/{page}.md": render(f"{page}.md.j2", facts) for page in PAGES}
     files[".env.example"] = render("env.j2", facts)
     files["server.json"] = render("server.json.j2", facts)
+    files["deploy/bundle/manifest.json"] = render("manifest.json.j2", facts)
     for kind, schema in editor_schemas().items():
         files[f"schema/{kind}.json"] = render("schema.json.j2", {"schema": schema})
     return files
@@ -215,6 +216,7 @@ def _facts(model: Model, library: Library) -> dict[str, Any]:
         for toolset in tool.toolsets:
             toolsets.setdefault(toolset, []).append(tool.name)
     uses = list_uses(model)
+    registry = [*map(_registry_variable, VARIABLES.values()), *map(_registry_setting, uses)]
     return {
         "command": COMMAND,
         "version": __version__,
@@ -226,7 +228,8 @@ def _facts(model: Model, library: Library) -> dict[str, Any]:
         "keepers": {name: keepers(name, model.tools.values()) for name in model.collections},
         "engine_tables": _engine_tables(),
         "variables": list(VARIABLES.values()),
-        "registry": [*map(_registry_variable, VARIABLES.values()), *map(_registry_setting, uses)],
+        "registry": registry,
+        "bundle": dict(_bundle_settings({one["name"]: one for one in registry})),
         "converters": list(CONVERTERS.values()),
         "functions": [FUNCTIONS[name] for name in sorted(FUNCTIONS)],
         "decoders": list(DECODERS.values()),
@@ -266,6 +269,16 @@ def _registry_entry(name: str, description: str, kind: str, secret: bool, defaul
     if default is None:
         return entry
     return {**entry, "default": str(default).lower() if isinstance(default, bool) else str(default)}
+
+
+def _bundle_settings(registry: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What a bundle asks for, each with a default: a host passes on the name of what has none and is left empty."""
+    for name, asked in load_table(__file__, "bundle.yaml").items():
+        said = registry.get(name)
+        if said is None:  # as in a checkout with other specs
+            continue
+        setting = {"type": asked.get("type", "string"), "title": asked["title"], "description": said["description"]}
+        yield name, {**setting, "required": False, "default": said.get("default", ""), "sensitive": said["isSecret"]}
 
 
 # --- The keys of the spec language as tables, read from the one grammar -----------------------------------------------

@@ -23,6 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     as a shell would say both.
     """
     words = list(sys.argv[1:] if argv is None else argv)
+    _drop_unfilled()
     try:
         if words == ["--version"]:
             code = _print_version()
@@ -43,6 +44,14 @@ def main(argv: Sequence[str] | None = None) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return READER_LEFT
     return code
+
+
+def _drop_unfilled() -> None:
+    """Take away the variables that a host was to fill in and has not, such as those of keys that nobody gave."""
+    for name, value in list(os.environ.items()):
+        if value.startswith("${") and value.endswith("}") and value.count("$") == 1:
+            del os.environ[name]
+            sys.stderr.write(f"specloom: {name} is {value!r}, which its host has not filled in; it counts as not set\n")
 
 
 def _print_version() -> int:
