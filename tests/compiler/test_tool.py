@@ -120,7 +120,7 @@ def test_what_a_text_may_be_is_said_of_each_item_of_a_list() -> None:
 
     schema = weave_texts(a_tool(inputs=inputs, answer="all: =args.codes")).tool().input_schema
 
-    codes = {"type": "string", "minLength": 2, "maxLength": 3, "pattern": "^(?:[a-z]+)$"}
+    codes = {"type": "string", "minLength": 2, "maxLength": 3, "pattern": "^[a-z]+$"}
     assert schema["properties"]["codes"] == {
         "type": "array",
         "items": codes,

@@ -26,6 +26,9 @@ def test_a_sample_of_works_gives_a_row_each_with_what_is_known() -> None:
         "southern-ute-no-20-1b-well-site-southern-ute-reservation-colorado",
         "authors": ["Jamie A. Karlson", "Robert W. Biggs"],
         "year": 1982,
+        "published_on": "1982-01-01",
+        "type": "article",
+        "language": "en",
         "citation_count": 0,
         "open_access": False,
     }

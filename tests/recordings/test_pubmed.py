@@ -36,6 +36,7 @@ def test_an_old_record_may_have_neither_abstract_nor_doi() -> None:
         "authors": ["J Michael Olivero"],
         "journal": "Social justice (San Francisco, Calif.)",
         "year": 1990,
+        "type": "review",
     }
     assert rows[1]["doi"] == "10.1016/0005-2795(76)90109-4"
     assert rows[1]["year"] == 1976

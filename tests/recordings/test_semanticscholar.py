@@ -49,6 +49,8 @@ def test_a_paper_has_its_doi_its_venue_and_a_free_pdf() -> None:
             ],
             "journal": "Nat. Mac. Intell.",
             "year": 2023,
+            "published_on": "2023-04-11",
+            "type": "article",
             "citation_count": 500,
             "open_access": True,
             "pdf_url": "https://www.nature.com/articles/s42256-024-00832-8.pdf",

@@ -38,14 +38,14 @@ _TYPES = {
 }
 
 
-def input_schema(inputs: Iterable[Input]) -> dict[str, Any]:
+def input_schema(inputs: Iterable[Input], *, nested: bool = False) -> dict[str, Any]:
     """The schema of a tool's arguments, or of one object among them, with the bounds that are really applied."""
     properties: dict[str, Any] = {}
     needed: list[str] = []
     for one in inputs:
         said: dict[str, Any] = {"type": _TYPES[one.kind]}
         if one.items:
-            said["items"] = input_schema(one.items)
+            said["items"] = input_schema(one.items, nested=True)
         elif one.kind == "list":
             said["items"] = {"type": "string", **_bounds_of_text(one)}
         else:
@@ -58,7 +58,7 @@ def input_schema(inputs: Iterable[Input]) -> dict[str, Any]:
             ("maximum", one.maximum if is_bounded else None),
             ("maxItems", one.max_items),
             ("default", one.default),
-            ("description", one.description),
+            ("description", one.description if not (nested and _repeats_name(one)) else None),
         )
         said |= {key: value for key, value in pairs if value is not None}
         properties[one.name] = said
@@ -70,15 +70,25 @@ def input_schema(inputs: Iterable[Input]) -> dict[str, Any]:
     return {**schema, "additionalProperties": False}
 
 
+def _repeats_name(one: Input) -> bool:
+    """Whether a description says no more than the name does, such as "Its title." of `title`."""
+    return one.description.rstrip(".").lower().removeprefix("its ") == one.name.lower()
+
+
 def _bounds_of_text(one: Input) -> dict[str, Any]:
     """What a text may be, and in a list each of its items."""
     pairs = (
         ("enum", list(one.choices) if one.choices and not one.is_open else None),
         ("minLength", one.min_length),
         ("maxLength", one.max_length),
-        ("pattern", f"^(?:{one.pattern})$" if one.pattern else None),
+        ("pattern", _whole(one.pattern) if one.pattern else None),
     )
     return {key: value for key, value in pairs if value is not None}
+
+
+def _whole(pattern: str) -> str:
+    """The pattern as JSON Schema, which searches, finds it in whole texts; in a group where there are alternatives."""
+    return f"^(?:{pattern})$" if "|" in pattern else f"^{pattern}$"
 
 
 def output_schema(

@@ -84,7 +84,8 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
     given = row_shape_of(plan, around, merged=merged) if is_whole else OPEN
     if merged:
         check_witnesses(plan, report)
-    after, row_shape = compile_stages(root.get("after"), scope, given, around, tracker)
+    answered = scope.plus(served_operation=maybe(TEXT))
+    after, row_shape = compile_stages(root.get("after"), answered, given, around, tracker)
     is_whole = is_whole and len(after) == len(items_of(root.get("after")))
     done = scope.plus(
         rows=ListOf(row_shape), served_by=maybe(TEXT), served_operation=maybe(TEXT), meta=ANY, not_applied=ListOf(TEXT)

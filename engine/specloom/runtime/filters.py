@@ -70,17 +70,28 @@ def note_filtered(run: PlanRun, found: dict[str, int]) -> None:
 
 def rank_by_filters(names: list[str], strategy: Strategy, run: PlanRun) -> list[str]:
     """The providers with those first who take all filters that the caller set; else in their order."""
+    lacking = _count_lacking(names, strategy, run)
+    return sorted(names, key=lacking.__getitem__)
+
+
+def ablest_of(names: list[str], strategy: Strategy, run: PlanRun) -> list[str]:
+    """Those of the providers of whom nobody takes more of the filters that the caller set."""
+    lacking = _count_lacking(names, strategy, run)
+    fewest = min(lacking.values(), default=0)
+    return [name for name in names if lacking[name] == fewest]
+
+
+def _count_lacking(names: list[str], strategy: Strategy, run: PlanRun) -> dict[str, int]:
+    """How many of the filters that the caller set each provider does not take."""
     tool, args = run.tool, run.context.args
     filters = tool.hints.filters if tool.hints is not None else ()
     given = [name for name in filters if args.get(name) not in (None, "", [], tool.inputs[name].default)]
     wanted = [reached_by(name, strategy.operation, strategy.overrides, run) for name in given]
-    wanted = [reached for reached in wanted if reached]
-    if not wanted:
-        return names
 
     def count_lacking(name: str) -> int:
         provider = run.model.providers.get(name)
         operation = provider.operations.get(strategy.operation) if provider is not None else None
-        return sum(1 for reached in wanted if not reached & {*operation.input}) if operation is not None else 0
+        taken = {*operation.input} if operation is not None else None
+        return sum(1 for reached in wanted if reached and taken is not None and not reached & taken)
 
-    return sorted(names, key=count_lacking)
+    return {name: count_lacking(name) for name in names}

@@ -208,9 +208,12 @@ def reached_by(name: str, operation: str, overrides: tuple[tuple[str, Value], ..
 
 
 def _reached(name: str, tool: Tool, overrides: Collection[tuple[str, Value]], context: PlanContext) -> set[str]:
-    """The arguments that an input has a part in, as far as they came to a value."""
+    """The arguments that an input has a part in, as far as they came to a value; how many rows are wanted is none."""
+    size = tool.cursor.size if tool.cursor is not None else ""
     return {
-        argument for argument, value in overrides if _is_in(name, value, tool) and evaluate(value, context) is not None
+        argument
+        for argument, value in overrides
+        if argument != size and _is_in(name, value, tool) and evaluate(value, context) is not None
     }
 
 

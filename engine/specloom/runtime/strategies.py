@@ -13,7 +13,7 @@ from specloom.plugins import HOOKS, NOT_MEMBER, PROCEDURES, REASONS, Collection,
 from .arguments import Arguments
 from .cursor import asked_again, find_more, find_next, note_end, take_up, tell_unresumed, write_cursor
 from .degradation import note_degradation, say_not_asked, say_parts, say_wider, tell_failures
-from .filters import FILTERED, filters_of, judge, note_filtered, rank_by_filters, rest_of, tell_filtered
+from .filters import FILTERED, ablest_of, filters_of, judge, note_filtered, rank_by_filters, rest_of, tell_filtered
 from .notices import LEFT_OUT, find_unheld, make_hints, none_configured, point_to_others, resolve
 from .plan import (
     NOT_ASKED,
@@ -304,6 +304,8 @@ def _gather(strategy: Strategy, run: PlanRun) -> Ran:
     names = name_providers(strategy.providers, run.context)
     positions: dict[str, PagePosition] = {}
     is_next = strategy.outcomes.get("empty", "stop") == "next"
+    if run.cursor is None and strategy.able_first:
+        names = ablest_of(names, strategy, run)
     if run.cursor is None and strategy.at_most is not None:
         names = _of_different_indexes(names, how_many(strategy.at_most, run.context), run)
     if run.cursor is not None:

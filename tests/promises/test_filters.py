@@ -1,0 +1,356 @@
+"""A filter is in the request in the provider's own words, or held to by what the rows show, or told as not applied."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import unquote, urlencode
+
+import pytest
+
+from specloom.core import Request
+from tests.support.stubbed import Product, Upstreams
+
+ROWS = "rows"
+"""Nobody is told of the filter; rows that show something else are left out."""
+TOLD = "told"
+"""Neither the provider nor its rows know it."""
+SILENT = "silent"
+"""The provider has nothing of the kind, so it is not asked."""
+
+ATOM = (
+    '<feed xmlns="http://www.w3.org/2005/Atom">'
+    "<entry><id>http://arxiv.org/abs/2003.00001v1</id><title>A</title><published>2020-03-04T00:00:00Z</published>"
+    "<author><name>Ann Otter</name></author></entry>"
+    "<entry><id>http://arxiv.org/abs/1801.00001v1</id><title>B</title><published>2018-01-01T00:00:00Z</published>"
+    "<author><name>Bob Weir</name></author></entry></feed>"
+)
+RECORDS = (
+    "<PubmedArticleSet>"
+    "<PubmedArticle><MedlineCitation><PMID>1</PMID><Article><Journal><JournalIssue><PubDate><Year>2020</Year></PubDate>"
+    "</JournalIssue><Title>Nature</Title></Journal><ArticleTitle>A</ArticleTitle><AuthorList><Author><LastName>Otter"
+    "</LastName><ForeName>Ann</ForeName></Author></AuthorList><PublicationTypeList><PublicationType>Review"
+    "</PublicationType></PublicationTypeList></Article></MedlineCitation></PubmedArticle>"
+    "<PubmedArticle><MedlineCitation><PMID>2</PMID><Article><Journal><JournalIssue><PubDate><Year>2018</Year></PubDate>"
+    "</JournalIssue><Title>Weirs</Title></Journal><ArticleTitle>B</ArticleTitle><AuthorList><Author><LastName>Weir"
+    "</LastName><ForeName>Bob</ForeName></Author></AuthorList><PublicationTypeList><PublicationType>Journal Article"
+    "</PublicationType></PublicationTypeList></Article></MedlineCitation></PubmedArticle></PubmedArticleSet>"
+)
+PAPERS: dict[str, Any] = {
+    "api.openalex.org/sources": {"results": [{"id": "https://openalex.org/S1", "display_name": "Nature"}]},
+    "api.openalex.org/works": {
+        "meta": {"count": 2},
+        "results": [
+            {
+                "id": f"https://openalex.org/W{at}",
+                "title": title,
+                "publication_year": int(day[:4]),
+                "publication_date": day,
+                "type": kind,
+                "language": language,
+                "authorships": [{"author": {"display_name": name}}],
+                "primary_location": {"source": {"display_name": venue, "type": "journal"}},
+                "cited_by_count": cited,
+            }
+            for at, (title, day, kind, language, name, venue, cited) in enumerate(
+                [
+                    ("A", "2020-03-04", "review", "de", "Ann Otter", "Nature", 9),
+                    ("B", "2018-01-01", "article", "en", "Bob Weir", "Weirs", 1),
+                ]
+            )
+        ],
+    },
+    "api.crossref.org/works": {
+        "message": {
+            "total-results": 2,
+            "items": [
+                {
+                    "DOI": f"10.1234/{title}",
+                    "URL": f"https://doi.org/10.1234/{title}",
+                    "title": [title],
+                    "type": "journal-article",
+                    "author": [{"given": given, "family": family}],
+                    "container-title": [venue],
+                    "published": {"date-parts": [day]},
+                    "is-referenced-by-count": cited,
+                }
+                for title, given, family, venue, day, cited in [
+                    ("A", "Ann", "Otter", "Nature", [2020, 3, 4], 9),
+                    ("B", "Bob", "Weir", "Weirs", [2018, 1, 1], 1),
+                ]
+            ],
+        }
+    },
+    "semanticscholar.org/graph/v1/paper/search": {
+        "total": 2,
+        "data": [
+            {
+                "paperId": title,
+                "title": title,
+                "venue": venue,
+                "year": int(day[:4]),
+                "publicationDate": day,
+                "publicationTypes": kinds,
+                "authors": [{"name": name}],
+                "citationCount": cited,
+            }
+            for title, venue, day, kinds, name, cited in [
+                ("A", "Nature", "2020-03-04", ["Review"], "Ann Otter", 9),
+                ("B", "Weirs", "2018-01-01", ["JournalArticle"], "Bob Weir", 1),
+            ]
+        ],
+    },
+    "esearch.fcgi": {"esearchresult": {"count": "2", "idlist": ["1", "2"]}},
+    "efetch.fcgi": RECORDS,
+    "europepmc": {
+        "hitCount": 2,
+        "resultList": {
+            "result": [
+                {
+                    "id": title,
+                    "source": "MED",
+                    "title": title,
+                    "pubYear": day[:4],
+                    "firstPublicationDate": day,
+                    "authorList": {"author": [{"fullName": name}]},
+                    "journalInfo": {"journal": {"title": venue}},
+                    "pubTypeList": {"pubType": [kind]},
+                    "citedByCount": cited,
+                }
+                for title, day, name, venue, kind, cited in [
+                    ("A", "2020-03-04", "Otter A", "Nature", "Review", 9),
+                    ("B", "2018-01-01", "Weir B", "Weirs", "Journal Article", 1),
+                ]
+            ]
+        },
+    },
+    "export.arxiv.org": ATOM,
+    "doaj.org": {
+        "total": 2,
+        "results": [
+            {
+                "id": title,
+                "bibjson": {"title": title, "year": year, "author": [{"name": name}], "journal": {"title": venue}},
+            }
+            for title, year, name, venue in [("A", "2020", "Ann Otter", "Nature"), ("B", "2018", "Bob Weir", "Weirs")]
+        ],
+    },
+    "api.core.ac.uk": {
+        "totalHits": 2,
+        "results": [
+            {
+                "title": title,
+                "doi": f"10.1234/{title}",
+                "yearPublished": year,
+                "authors": [{"name": name}],
+                "citationCount": cited,
+            }
+            for title, year, name, cited in [("A", 2020, "Otter, Ann", 9), ("B", 2018, "Weir, Bob", 1)]
+        ],
+    },
+    "scholarapi.net": {
+        "papers": [
+            {
+                "title": title,
+                "url": f"https://{title}.example",
+                "published_date": day,
+                "journal": venue,
+                "authors": [name],
+            }
+            for title, day, venue, name in [
+                ("A", "2020-03-04", "Nature", "Ann Otter"),
+                ("B", "2018-01-01", "Weirs", "Bob Weir"),
+            ]
+        ]
+    },
+}
+"""What each index answers, filtered or not: a paper that fits all filters, and one that fits none."""
+SCHOLARLY: dict[str, dict[str, Any]] = {
+    "author": {"author": "Ann Otter"},
+    "venue": {"venue": "Nature"},
+    "issn": {"venue": "1476-4687"},
+    "type": {"type": "review"},
+    "field": {"field": "Biology"},
+    "language": {"language": "de"},
+    "min_citations": {"min_citations": 5},
+    "date_from": {"date_from": "2020-02-01"},
+    "date_to": {"date_to": "2020-12-24", "date_from": "2020-02-01"},
+}
+HELD = {
+    "openalex": {
+        "author": "raw_author_name.search:Ann Otter",
+        "venue": "primary_location.source.id:S1",
+        "issn": "primary_location.source.issn:1476-4687",
+        "type": "type:review",
+        "field": "primary_topic.field.id:11|13|24|28",
+        "language": "language:de",
+        "min_citations": "cited_by_count:>4",
+        "date_from": "from_publication_date:2020-02-01",
+        "date_to": "to_publication_date:2020-12-24",
+    },
+    "crossref": {
+        "author": "query.author=Ann Otter",
+        "venue": "query.container-title=Nature",
+        "issn": "issn:1476-4687",
+        "type": SILENT,
+        "field": TOLD,
+        "language": TOLD,
+        "min_citations": ROWS,
+        "date_from": "from-pub-date:2020-02-01",
+        "date_to": "until-pub-date:2020-12-24",
+    },
+    "semanticscholar": {
+        "author": ROWS,
+        "venue": "venue=Nature",
+        "issn": SILENT,
+        "type": "publicationTypes=Review",
+        "field": "fieldsOfStudy=Biology",
+        "language": TOLD,
+        "min_citations": "minCitationCount=5",
+        "date_from": "publicationDateOrYear=2020-02-01:",
+        "date_to": "publicationDateOrYear=2020-02-01:2020-12-24",
+    },
+    "pubmed": {
+        "author": "otter a[au]",
+        "venue": '"Nature"[ta]',
+        "issn": "1476-4687[is]",
+        "type": "review[pt]",
+        "field": TOLD,
+        "language": "ger[la]",
+        "min_citations": TOLD,
+        "date_from": "mindate=2020/02/01",
+        "date_to": "maxdate=2020/12/24",
+    },
+    "europepmc": {
+        "author": 'AUTH:"otter a"',
+        "venue": 'JOURNAL:"Nature"',
+        "issn": "ISSN:1476-4687",
+        "type": 'PUB_TYPE:"review"',
+        "field": TOLD,
+        "language": "LANG:ger",
+        "min_citations": ROWS,
+        "date_from": "FIRST_PDATE:[2020-02-01 TO",
+        "date_to": "TO 2020-12-24]",
+    },
+    "arxiv": {
+        "author": 'au:"Ann Otter"',
+        "venue": TOLD,
+        "issn": TOLD,
+        "type": SILENT,
+        "field": TOLD,
+        "language": TOLD,
+        "min_citations": TOLD,
+        "date_from": "submittedDate:[202002010000 TO",
+        "date_to": "TO 202012242359]",
+    },
+    "doaj": {
+        "author": 'bibjson.author.name:"Ann Otter"',
+        "venue": 'bibjson.journal.title:"Nature"',
+        "issn": "issn:1476-4687",
+        "type": SILENT,
+        "field": TOLD,
+        "language": "bibjson.journal.language:DE",
+        "min_citations": TOLD,
+        "date_from": ROWS,
+        "date_to": ROWS,
+    },
+    "core": {
+        "author": 'authors:"Ann Otter"',
+        "venue": TOLD,
+        "issn": TOLD,
+        "type": TOLD,
+        "field": TOLD,
+        "language": TOLD,
+        "min_citations": ROWS,
+        "date_from": ROWS,
+        "date_to": ROWS,
+    },
+    "scholarapi": {
+        "author": ROWS,
+        "venue": ROWS,
+        "issn": TOLD,
+        "type": TOLD,
+        "field": TOLD,
+        "language": TOLD,
+        "min_citations": TOLD,
+        "date_from": ROWS,
+        "date_to": ROWS,
+    },
+}
+"""Of each index and filter, the words that the request has, or how else it is held to."""
+
+
+def words_of(requests: list[Request]) -> str:
+    """All that was sent, decoded."""
+    sent = []
+    for one in requests:
+        query = urlencode([(name, str(value)) for name, value in one.query])
+        sent.append(unquote(f"{one.url}?{query}".replace("+", " ")) + (one.body or b"").decode())
+    return "\n".join(sent)
+
+
+async def check(
+    tool: str, provider: str, filter_: str, how: str, asked: dict[str, Any], *, stubs: Any, rows: str
+) -> None:
+    """Ask one provider with one filter, and hold what was sent and told against what should be."""
+    upstreams = Upstreams(stubs)
+    name = next(iter(asked))
+
+    answer = await Product(upstreams, KEYS).answer(tool, **asked, provider=provider)
+
+    told = answer.get("notApplied", [])
+    mine = [one for one in upstreams.asked if one.provider == provider]
+    if how == SILENT:
+        assert mine == []
+    elif how == TOLD:
+        # Where a filter is a promise, rows that show nothing of it are left out, which is told as well.
+        assert name in told or (not answer[rows] and any(answer["removed"].values())), (told, answer.get("removed"))
+    elif how == ROWS:
+        assert name not in told
+        assert [one["title"] for one in answer[rows]] == ["A"]
+    else:
+        assert how in words_of(mine), words_of(mine)
+        assert name not in told
+
+
+KEYS = {"CORE_API_KEY": "made-up-1", "SCHOLAR_API_KEY": "made-up-2"}
+
+
+@pytest.mark.parametrize(
+    ("provider", "filter_", "how"),
+    [(provider, filter_, how) for provider, held in HELD.items() for filter_, how in held.items()],
+)
+async def test_a_filter_of_papers_is_sent_or_held_to_or_told(provider: str, filter_: str, how: str) -> None:
+    await check(
+        "academic_search",
+        provider,
+        filter_,
+        how,
+        SCHOLARLY[filter_] | {"query": "otters"},
+        stubs=PAPERS,
+        rows="papers",
+    )
+
+
+async def test_of_several_indexes_those_are_asked_that_hold_to_most() -> None:
+    upstreams = Upstreams(PAPERS)
+
+    answer = await Product(upstreams).answer("academic_search", query="otters", field="Biology", min_citations=5)
+
+    assert set(upstreams.providers()) <= {"openalex", "semanticscholar", "crossref"}
+    assert "api.crossref.org/works?" not in words_of([one for one in upstreams.asked if "otters" in str(one.query)])
+    assert {one["title"] for one in answer["papers"]} == {"A"}
+
+
+async def test_pages_on_other_sites_are_no_papers() -> None:
+    page = {
+        "web": {
+            "results": [{"title": "A", "url": "https://a.example/"}, {"title": "B", "url": "https://arxiv.org/abs/1"}]
+        }
+    }
+
+    answer = await Product(Upstreams({"brave.com": page}), {"BRAVE_API_KEY": "made-up"}).answer(
+        "academic_search", query="otters", provider="brave", source="arxiv"
+    )
+
+    assert [one["title"] for one in answer["papers"]] == ["B"]
+    assert answer["removed"]["otherSites"] == 1
