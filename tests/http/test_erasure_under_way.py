@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from specloom.core import Fault
 from specloom.plugins import join_owner
 from tests.support.crossing import PURPOSES, SECRET
 from tests.support.http_server import Answer
@@ -56,7 +57,7 @@ def answer_while_erased(
         entered.set()
         assert await asyncio.to_thread(may_go.wait, PATIENCE)
         if fails:
-            raise ConnectionError
+            raise Fault("network", "the upstream is away")
         return await send(request)
 
     monkeypatch.setattr(one.research.web, "send", wait)

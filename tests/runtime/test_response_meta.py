@@ -10,7 +10,7 @@ from jsonschema import Draft7Validator
 
 from specloom.core.faults import Fault
 from specloom.core.messages import Request, Response
-from specloom.plugins.context import Artifact
+from specloom.plugins.context import Artifact, ArtifactContent
 from specloom.runtime.executor import Executor, link_large
 from specloom.server.backend import ExecutorBackend
 from specloom.server.protocol import Call, NotFound
@@ -36,9 +36,9 @@ class Shelf:
         self.kept[owner, "1"] = text
         return Artifact("research://artifact/1", name, mime_type, len(text.encode()), 1_767_225_600.0)
 
-    async def read(self, owner: str, identifier: str) -> tuple[str, str] | None:
+    async def read(self, owner: str, identifier: str) -> ArtifactContent | None:
         text = self.kept.get((owner, identifier))
-        return None if text is None else (text, "application/json")
+        return None if text is None else ArtifactContent(text, "answer", "application/json")
 
 
 class LostShelf(Shelf):
