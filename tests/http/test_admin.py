@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -101,6 +102,24 @@ def test_who_guesses_is_no_longer_listened_to(desk: Operated) -> None:
     log.flush()
     rows = [json.loads(line) for line in log.path.read_text("utf-8").splitlines()]
     assert len([row for row in rows if row["event_type"] == "admin.refused"]) == 10
+
+
+def test_keys_of_any_length_take_the_same_comparisons(desk: Operated, monkeypatch: pytest.MonkeyPatch) -> None:
+    compare, compared = hmac.compare_digest, list[tuple[int, int]]()
+
+    def note(one: bytes, other: bytes) -> bool:
+        compared.append((len(one), len(other)))
+        return compare(one, other)
+
+    monkeypatch.setattr("specloom.http.admin_keys.hmac.compare_digest", note)
+    counts = {}
+    for key in (KEY, OLD, "x", KEY[:-1], KEY[:-1] + "x", "k" * 8000):
+        compared.clear()
+        desk.ask("/admin/analytics", key=key)
+        counts[key] = list(compared)
+
+    # Of digests, so that no time tells how much of a key is right; of both keys, so that none tells which.
+    assert {tuple(one) for one in counts.values()} == {((32, 32), (32, 32))}
 
 
 def test_who_looks_without_a_key_shuts_out_nobody_and_fills_no_log(desk: Operated) -> None:

@@ -331,6 +331,18 @@ def test_a_thousand_guesses_of_the_admin_key_are_ten_that_are_looked_at(tmp_path
     assert "guess" not in log
 
 
+@pytest.mark.parametrize("state", ["", "forged", "e30.e30.", "\u0000", "x" * 100_000])
+def test_a_state_that_this_server_never_gave_changes_nothing(server: HttpDemo, state: str) -> None:
+    plain = call(1, "echo", {"text": "otters"}, modern=True)
+    forged = json.loads(json.dumps(plain))
+    forged["params"] |= {"requestState": state, "inputResponses": {"which": {"action": "accept", "content": {}}}}
+
+    assert server.post(forged).json == server.post(plain).json
+    refused = json.loads(json.dumps(plain))
+    refused["params"]["requestState"] = {"owner": "another"}
+    assert server.post(refused).json["error"]["code"] == -32602
+
+
 def test_a_connection_that_is_cut_at_any_byte_of_a_call_harms_nobody(server: HttpDemo) -> None:
     whole = hidden(server.port)
     for end in range(0, len(whole), 7):

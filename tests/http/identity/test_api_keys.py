@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hmac
 import json
 import os
 import re
@@ -14,6 +15,7 @@ import pytest
 
 from specloom.core import mask
 from specloom.http.identity import ApiKeyError, ApiKeyFile, Refusal
+from specloom.http.identity.api_keys import PREFIX
 from specloom.http.identity.watched_file import WatchedFile
 from tests.support.clock import Clock
 
@@ -271,3 +273,25 @@ def _holds(path: Path, text: str) -> bool:
 def test_a_key_that_is_not_there_cannot_be_revoked(path: Path) -> None:
     assert ApiKeyFile(path).revoke("0123456789") is None
     assert not path.exists()
+
+
+def test_a_key_that_is_not_known_is_compared_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = ApiKeyFile(tmp_path / "keys.json")
+    key, text = file.add("acme", now=1.0)
+    compare, compared = hmac.compare_digest, list[tuple[int, int]]()
+
+    def note(one: bytes, other: bytes) -> bool:
+        compared.append((len(one), len(other)))
+        return compare(one, other)
+
+    monkeypatch.setattr("specloom.http.identity.api_keys.hmac.compare_digest", note)
+    shown = [text, f"{PREFIX}{key.id}_wrong", f"{PREFIX}{'z' * 10}_{'A' * 43}", PREFIX, "", "k" * 8000]
+    found = []
+    for one in shown:
+        try:
+            found.append(file.find(one, 2.0).tenant)
+        except Refusal as refusal:
+            found.append(refusal.reason)
+
+    assert found == ["acme", *["api_key"] * 5]
+    assert compared == [(32, 32)] * len(shown)
