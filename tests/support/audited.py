@@ -39,11 +39,14 @@ WORLD: Mapping[str, Any] = {
 class Played:
     """Sends to registries that are played."""
 
-    def __init__(self, registries: Registries) -> None:
-        self.registries = registries
+    def __init__(self, registries: Registries, files: Mapping[str, tuple[str, bytes]]) -> None:
+        self.registries, self.files = registries, files
 
     async def send(self, request: Request) -> Response:
-        """The answer of the one who is asked."""
+        """The answer of the one who is asked, or the file under an address."""
+        if request.url in self.files:
+            kind, body = self.files[request.url]
+            return Response(200, {"content-type": kind}, body, request.url)
         answer = self.registries.respond(request)
         if isinstance(answer, Fault):
             raise answer
@@ -74,16 +77,20 @@ class Desk:
 
 @asynccontextmanager
 async def desk(
-    world: Mapping[str, Any] = WORLD, *, down: frozenset[str] = frozenset(), keeps: bool = True
+    world: Mapping[str, Any] = WORLD,
+    *,
+    down: frozenset[str] = frozenset(),
+    keeps: bool = True,
+    files: Mapping[str, tuple[str, bytes]] | None = None,
 ) -> AsyncIterator[Desk]:
-    """An engine over a world, in which those that are `down` do not answer."""
+    """An engine over a world, in which those that are `down` do not answer; `files` are types and bodies by address."""
     model = shipped()
     registries = Registries(world, down)
     store = open_memory([one.spec for one in model.collections.values()], clock=lambda: NOW)
     executor = Executor(
         model,
         environ={"CHROME_PATH": "disabled", "CROSSREF_EMAIL": "team@otters.example"},
-        sender=Played(registries),
+        sender=Played(registries, files or {}),
         drawers=store,
         artifacts=Artifacts(store, model.address_artifact) if keeps else None,
         clock=lambda: NOW,

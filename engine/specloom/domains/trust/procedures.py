@@ -72,9 +72,12 @@ async def check_references(
     *,
     notes: bool = False,
     report: str = "",
+    offset: int = 0,
     format: str,  # noqa: A002  the name of the tool's argument
 ) -> ReferenceAudit:
     """Audits up to 200 references in one bounded pass with progress: existence, retraction, links and claims.
+
+    A longer list is gone on with from the index `offset`.
 
     They come as a document (CSL-JSON, RIS, BibTeX, NBIB, EndNote XML, a list in plain words), as entries, out of the
     reference section of what stands under an address, or from a session. Of several the first in this order counts;
@@ -86,8 +89,10 @@ async def check_references(
 
     address = source if source and not entries and not bibliography.strip() else ""
     if address:
-        bibliography, format = await read_references(context, address), "text"  # noqa: A001
-    return await audit(context, bibliography, format, entries, session, notes=notes, report=report, address=address)
+        bibliography, format = await read_references(context, address)  # noqa: A001
+    return await audit(
+        context, bibliography, format, entries, session, notes=notes, report=report, address=address, begin=offset
+    )
 
 
 @procedure("bibliography_records")

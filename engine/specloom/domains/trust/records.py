@@ -217,6 +217,7 @@ class ReferenceAudit:
     checked_at: str
     skipped: int | None = None
     skipped_note: str | None = None
+    next_offset: int | None = None
 
 
 @record(naming="same")

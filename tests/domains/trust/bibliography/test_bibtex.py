@@ -104,8 +104,8 @@ def test_a_format_is_told_by_what_stands_in_a_file(text: str, format_: str) -> N
         ("TY  - JOUR\nER  - \n", "auto", "records of RIS have no fields by name"),
         ("otters", "auto", "the bibliography is none of csl-json, ris, bibtex"),
         ("otters", "endnote", "unknown bibliography format 'endnote'"),
-        ("x" * 1_000_001, "bibtex", "the bibliography is longer than 1000000 characters"),
-        ("@article{a,\n" * 5001, "bibtex", "the bibliography has more than 5000 entries"),
+        ("x" * 6_000_001, "bibtex", "the bibliography is longer than 6000000 characters"),
+        ("@article{a,\n" * 30_001, "bibtex", "the bibliography has more than 30000 entries"),
     ],
 )
 def test_what_is_not_to_be_read_is_refused(text: str, format_: str, sentence: str) -> None:

@@ -640,7 +640,7 @@ async def test_a_process_of_its_own_reads_the_same_entries_and_gives_the_same_fa
 
     assert await read_document(LIVE, MIXED, "auto", most=10) == whole
     first = await read_document(LIVE, MIXED, "auto", most=1)
-    assert (first.entries, first.problems) == (whole.entries[:1], whole.problems[:1])
+    assert (first.entries, first.problems, first.following) == (whole.entries[:1], whole.problems[:1], 2)
     assert (first.count, first.problem_count) == (len(whole.entries), len(whole.problems))
     assert await read_records_apart(LIVE, MIXED, "bibtex") == read_records(MIXED, "bibtex")
     with pytest.raises(Fault, match="the bibliography holds no entry in the format csl-json") as caught:
@@ -648,17 +648,44 @@ async def test_a_process_of_its_own_reads_the_same_entries_and_gives_the_same_fa
     assert caught.value.kind == "validation"
 
 
-async def test_an_audit_says_how_many_entries_cannot_be_read_where_it_lists_fewer() -> None:
-    told: list[str] = []
-    context: Any = SimpleNamespace(is_live=False, notice=told.append)
-    broken = "".join(f"@article{{a{at}, note={{nothing}}}}\n" for at in range(201))
+async def test_every_entry_that_cannot_be_read_is_told_in_one_part_of_a_long_list() -> None:
+    context: Any = SimpleNamespace(is_live=False)
+    document = "".join(f"@article{{a{at}, note={{nothing}}}}\n" for at in range(201)) + MIXED
 
-    problems = (await gather(context, broken + MIXED, "auto", None, "")).problems
-    assert len(problems) == 200
-    assert told == ["202 entries cannot be read; the first 200 are under unreadable."]
+    first = await gather(context, document, "auto", None, "")
+    assert (len(first.items), len(first.problems), first.count, first.lost, first.following) == (0, 200, 3, 202, 200)
+    second = await gather(context, document, "auto", None, "", 200)
+    assert (len(second.items), len(second.problems), second.following) == (3, 2, None)
+    assert [each.line for each in (*first.problems, *second.problems)] == [*range(1, 202), 203]
+    assert [item.line for item in second.items] == [202, 205, 206]
 
-    await gather(context, MIXED, "auto", None, "")
-    assert len(told) == 1
+
+@pytest.mark.parametrize("most", [1, 2, 3, 7, 50])
+def test_the_parts_of_a_document_are_the_whole_of_it(most: int) -> None:
+    whole = parse_bibliography("".join(MIXED + f"@misc{{x{at}, note={{nothing}}}}\n" * (at % 3) for at in range(12)))
+    entries: list[Any] = []
+    problems: list[Any] = []
+    begin: int | None = 0
+    while begin is not None:
+        part = whole.part(begin, most)
+        assert len(part.entries) == len(part.places) <= most
+        assert len(part.problems) <= most
+        entries += zip(part.places, part.entries, strict=True)
+        problems += part.problems
+        assert part.following is None or part.following > begin
+        begin = part.following
+
+    assert entries == list(zip(whole.places, whole.entries, strict=True))
+    assert problems == list(whole.problems)
+
+
+def test_a_list_is_parted_at_numbers_of_more_than_four_digits() -> None:
+    text = "".join(
+        f"[{at}] Otter, A. (2021). Otters {at}. Journal of Otters, 1(2), 3-4.\n" for at in range(9997, 10004)
+    )
+
+    assert parse_bibliography(text).count == 7
+    assert parse_bibliography(text.replace("\n", " ")).count == 7
 
 
 async def test_other_calls_go_on_while_a_hostile_document_is_read(monkeypatch: pytest.MonkeyPatch) -> None:

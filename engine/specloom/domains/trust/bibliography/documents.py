@@ -21,11 +21,12 @@ from .plain import find_reference_section, looks_like_list, parse_plain, split_l
 from .tagged import NBIB_START, parse_medline, parse_record, split_nbib, split_ris
 
 FORMATS = ("csl-json", "ris", "bibtex", "nbib", "endnote-xml", "text")
-LONGEST_DOCUMENT = 1_000_000
-# The parser of BibTeX takes time that grows with the square of what is broken; whole bibliographies have fewer entries.
-MOST_BIBTEX_ENTRIES = 5000
+LONGEST_DOCUMENT = 6_000_000
+# The parser of BibTeX takes time that grows with the square of what is nested; whole bibliographies have fewer entries.
+MOST_BIBTEX_ENTRIES = 30_000
 _RIS_START = re.compile(r"^[^\S\n]*+TY\s{0,4}-", re.MULTILINE)
 _RIS_LINE = re.compile(r"\s*+[A-Z][A-Z0-9]\s{1,4}-\s")
+_CSL_START = re.compile(r"\[\s{0,99}\{\s{0,99}\"")
 BIBTEX_START = re.compile(r"^[^\S\n]*+@\s*+[A-Za-z]++\s*+[{(]", re.MULTILINE)
 
 
@@ -33,8 +34,9 @@ BIBTEX_START = re.compile(r"^[^\S\n]*+@\s*+[A-Za-z]++\s*+[{(]", re.MULTILINE)
 class Parsed:
     """What a document holds: its format (one of FORMATS), its entries in order, and what is wrong with the others.
 
-    `places` has for each entry its index among all that the document holds, from 0, and its line. `count` and
-    `problem_count` say how many there are, where `entries` and `problems` are only the first of them.
+    `places` has for each entry its index among all that the document holds, from 0, and its line. Where `entries` and
+    `problems` are a part of them, `count` and `problem_count` say how many there are from where the part begins on, and
+    `following` is the index at which the next part begins, None where there is none.
     """
 
     format: str
@@ -43,6 +45,25 @@ class Parsed:
     count: int
     problem_count: int
     places: tuple[tuple[int, int], ...] = ()
+    following: int | None = None
+
+    def part(self, begin: int, most: int) -> Parsed:
+        """What stands from an index on, up to `most` entries or as many problems, whichever come first."""
+        entries = [(index, at) for at, (index, _) in enumerate(self.places) if index >= begin]
+        problems = [(problem.index, at) for at, problem in enumerate(self.problems) if problem.index >= begin]
+        ends = [part[most][0] for part in (entries, problems) if len(part) > most]
+        following = min(ends, default=None)
+        kept = [at for index, at in entries if following is None or index < following]
+        told = [at for index, at in problems if following is None or index < following]
+        return replace(
+            self,
+            entries=tuple(self.entries[at] for at in kept),
+            problems=tuple(self.problems[at] for at in told),
+            places=tuple(self.places[at] for at in kept),
+            count=len(entries),
+            problem_count=len(problems),
+            following=following,
+        )
 
 
 def parse_bibliography(text: str, format: str = "auto") -> Parsed:  # noqa: A002  the name of the tool's argument
@@ -122,7 +143,7 @@ def detect_format(text: str) -> str:
     return "text" if looks_like_list(text) else ""
 
 
-_NUMBERED = re.compile(r"\[\s{0,2}(?:[0-9]{1,4}|[^\W\d_][^\s\[\]{}\",:]{1,24})\s{0,2}\]\s*[^\s,\]]")
+_NUMBERED = re.compile(r"\[\s{0,2}(?:[0-9]{1,6}|[^\W\d_][^\s\[\]{}\",:]{1,24})\s{0,2}\]\s*[^\s,\]]")
 
 
 def _read(text: str, format_: str) -> Iterator[tuple[int, BibliographyEntry | str]]:
@@ -249,17 +270,17 @@ MEMORY = 1024**3
 """Bytes of address space that this process may have."""
 
 
-async def read_document(context: Context, text: str, format_: str, *, most: int) -> Parsed:
-    """What `parse_bibliography` gives, and the same faults, with the first `most` entries and problems.
+async def read_document(context: Context, text: str, format_: str, *, most: int, begin: int = 0) -> Parsed:
+    """A part of what `parse_bibliography` gives, and the same faults: `most` entries or problems from an index on.
 
     The document is parsed in a process of its own, since a broken one takes time that grows with the square of its
     length; so does `read_records_apart`. Fault `too_large` where that process needs more time or memory than it may.
     """
-    parsed = await run_reading(context, parse_json, text.encode("utf-8", "replace"), format_, most)
+    parsed = await run_reading(context, parse_json, text.encode("utf-8", "replace"), format_, begin, most)
     entries = tuple(map(entry_from_json, parsed["entries"]))
     problems = tuple(Unreadable(**problem) for problem in parsed["problems"])
     places = tuple((index, line) for index, line in parsed["places"])
-    return Parsed(parsed["format"], entries, problems, parsed["count"], parsed["problem_count"], places)
+    return Parsed(**{**parsed, "entries": entries, "problems": problems, "places": places})
 
 
 def entry_from_json(data: Mapping[str, Any]) -> BibliographyEntry:
@@ -272,11 +293,9 @@ def entry_from_json(data: Mapping[str, Any]) -> BibliographyEntry:
     return BibliographyEntry(**fields)
 
 
-def parse_json(body: bytes, format_: str, most: int) -> dict[str, Any]:
+def parse_json(body: bytes, format_: str, begin: int, most: int) -> dict[str, Any]:
     """The same as JSON data, of a text in UTF-8."""
-    parsed = parse_bibliography(body.decode(), format_)
-    first = replace(parsed, entries=parsed.entries[:most], problems=parsed.problems[:most], places=parsed.places[:most])
-    return asdict(first)
+    return asdict(parse_bibliography(body.decode(), format_).part(begin, most))
 
 
 async def read_records_apart(context: Context, text: str, format_: str) -> tuple[str, list[BibliographyRecord]]:
@@ -302,10 +321,11 @@ LONGEST_SOURCE = 5_000_000
 """Characters of a document that are looked through for its references."""
 
 
-async def read_references(context: Context, address: str) -> str:
-    """The reference section of a page, a PDF, an office document or a kept text, as a list in plain words.
+async def read_references(context: Context, address: str) -> tuple[str, str]:
+    """The references under an address and their format: a bibliography as it is, and else a section in plain words.
 
-    Raises a `validation` fault where the document has none, and what reading it raises.
+    That is the section of references of a page, a PDF, an office document or a kept text. Raises a `validation` fault
+    where the document has none, and what reading it raises.
     """
     whole = await context.read_artifact(address)
     if whole is not None:
@@ -313,6 +333,8 @@ async def read_references(context: Context, address: str) -> str:
     else:
         page = await context.run("read_page", {"url": address, "mode": "full", "max_length": LONGEST_SOURCE})
         text = str(page.get("content") or "")
+    if format_ := _find_leading_format(text):
+        return text, format_
     section = find_reference_section(text)
     if section is None:
         message = (
@@ -320,7 +342,20 @@ async def read_references(context: Context, address: str) -> str:
             "before a list in it; pass the list itself as bibliography"
         )
         raise Fault("validation", message, action="fix_arguments")
-    return section
+    return section, "text"
+
+
+def _find_leading_format(text: str) -> str:
+    """The format of a text that is a bibliography from its first sign on; "" for one that may only speak of one."""
+    start = text.lstrip("\ufeff \t\r\n")
+    begins = {
+        "bibtex": BIBTEX_START,
+        "ris": _RIS_START,
+        "nbib": NBIB_START,
+        "endnote-xml": ENDNOTE_START,
+        "csl-json": _CSL_START,
+    }
+    return next((format_ for format_, sign in begins.items() if sign.match(start)), "")
 
 
 async def run_reading(

@@ -89,9 +89,10 @@ class AuditItem:
 
 @dataclass(frozen=True, slots=True)
 class GatheredEntries:
-    """Where the entries came from, the first 200, what of a document could not be read, and how many there are.
+    """Where the entries came from, the first 200 from an index on, what of a document could not be read, and the rest.
 
-    `text` is what was handed in: the document, or its entries as JSON.
+    `text` is what was handed in: the document, or its entries as JSON. `count` and `lost` say how many entries and
+    problems there are from that index on, and `following` at which the next part begins, None where there is none.
     """
 
     source: str
@@ -99,31 +100,54 @@ class GatheredEntries:
     count: int
     text: str
     problems: tuple[Unreadable, ...] = ()
+    lost: int = 0
+    following: int | None = None
 
 
 async def gather(
-    context: Context, document: str, format_: str, entries: Sequence[Mapping[str, str]] | None, session: str
+    context: Context,
+    document: str,
+    format_: str,
+    entries: Sequence[Mapping[str, str]] | None,
+    session: str,
+    begin: int = 0,
 ) -> GatheredEntries:
-    """The entries of a call.
+    """The entries of a call, from an index on.
 
     Of several inputs entries come first, then the document. Raises a `validation` fault where there is nothing, and
     `session_not_found` for a session that is not the caller's.
     """
     if entries:
-        return GatheredEntries("entries", await _to_items(entries), len(entries), _to_text(entries))
+        return await _gather_fields("entries", entries, begin)
     if document.strip():
-        parsed = await read_document(context, document, format_, most=MOST_ENTRIES)
+        parsed = await read_document(context, document, format_, most=MOST_ENTRIES, begin=begin)
         items = [_from_entry(entry) for entry in parsed.entries]
         for item, (index, line) in zip(items, parsed.places, strict=True):
             item.index, item.line = index, line
-        if parsed.problem_count > len(parsed.problems):
-            first = len(parsed.problems)
-            context.notice(f"{parsed.problem_count:,} entries cannot be read; the first {first} are under unreadable.")
-        return GatheredEntries(f"bibliography:{parsed.format}", items, parsed.count, document, parsed.problems)
+        return GatheredEntries(
+            f"bibliography:{parsed.format}",
+            items,
+            parsed.count,
+            document,
+            parsed.problems,
+            parsed.problem_count,
+            parsed.following,
+        )
     if session:
         sources = await find_sources(context, session)
-        return GatheredEntries("session", await _to_items(sources, claims=False), len(sources), _to_text(sources))
+        return await _gather_fields("session", sources, begin, claims=False)
     raise Fault("validation", "nothing to audit: give entries, a bibliography or a sessionId", action="fix_arguments")
+
+
+async def _gather_fields(
+    source: str, entries: Sequence[Mapping[str, str]], begin: int, *, claims: bool = True
+) -> GatheredEntries:
+    left = entries[begin:]
+    items = await _to_items(left, claims=claims)
+    for item in items:
+        item.index += begin
+    following = begin + MOST_ENTRIES if len(left) > MOST_ENTRIES else None
+    return GatheredEntries(source, items, len(left), _to_text(entries), following=following)
 
 
 def _to_text(sources: Sequence[Mapping[str, str]]) -> str:
@@ -341,8 +365,11 @@ async def audit(
     notes: bool = False,
     report: str = "",
     address: str = "",
+    begin: int = 0,
 ) -> ReferenceAudit:
     """The record of an audit; of several inputs entries come first, then the document, which lies under `address`.
+
+    At most 200 entries are audited, from the index `begin` on; the record says where to go on.
 
     With `notes` the document is given again with what was found of its entries. With a `report` (html, markdown, docx)
     the whole audit is kept as a document of its own.
@@ -354,7 +381,7 @@ async def audit(
         expect_library()
     log = RegisterLog(context)
     context = log.context
-    gathered = await gather(context, document, format_, entries, session)
+    gathered = await gather(context, document, format_, entries, session, begin)
     items, source = gathered.items, gathered.source
     skipped = gathered.count - len(items)
     progress = _Progress(context, items)
@@ -381,7 +408,7 @@ async def audit(
     if annotated:
         resource = await context.keep_artifact(annotated, name="bibliography with notes", mime_type="text/plain")
         annotated = annotated if len(annotated) <= SHORT_DOCUMENT or not resource else None
-    left_out = f"only the first {MOST_ENTRIES} entries were checked; {skipped} more were left out"
+    left_out = _tell_rest(gathered) if gathered.following is not None else None
     result = ReferenceAudit(
         source=source,
         entry_count=len(items),
@@ -393,9 +420,21 @@ async def audit(
         annotated_resource=resource or None,
         checked_at=datetime.fromtimestamp(context.now(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         skipped=skipped or None,
-        skipped_note=left_out if skipped else None,
+        skipped_note=left_out,
+        next_offset=gathered.following,
     )
     return await _report(context, result, gathered, log, report, address) if report else result
+
+
+def _tell_rest(gathered: GatheredEntries) -> str:
+    """What of a long list was not looked at, and how to go on."""
+    lost = gathered.lost - len(gathered.problems)
+    broken = f" and {lost:,} that cannot be read" if lost else ""
+    rest = gathered.count - len(gathered.items)
+    return (
+        f"{len(gathered.items)} entries were checked; {rest:,} more{broken} were not looked at: call again with offset "
+        f"{gathered.following}"
+    )
 
 
 _REPORT_TYPES = {

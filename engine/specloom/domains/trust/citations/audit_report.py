@@ -219,8 +219,8 @@ def _to_unchecked(audit: ReferenceAudit) -> tuple[Line | ReportTable, ...]:
         ((own(f"Entry {one.index + 1}"),), (own(f"could not be read, line {one.line}"),), (quote(one.message),))
         for one in audit.unreadable or ()
     ]
-    if audit.skipped:
-        rows.append(((own(f"{audit.skipped} entries"),), (own("left out"),), (own(audit.skipped_note),)))
+    if audit.skipped_note:
+        rows.append(((own(f"{audit.skipped or 0} entries"),), (own("left out"),), (own(audit.skipped_note),)))
     if not rows:
         return ((own("Everything that is listed above was checked for every entry."),),)
     return (ReportTable("By entry", ("Entry", "What", "Why"), tuple(rows)),)
