@@ -39,7 +39,7 @@ COMMANDS = [
     "docs",
     "schema",
 ]
-COMMANDS += ["mutate", "data", "backup", "restore", "stats", "audit", "keys", "completion"]
+COMMANDS += ["mutate", "data", "backup", "restore", "stats", "audit", "keys", "changes", "completion"]
 
 
 @pytest.fixture
