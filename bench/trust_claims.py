@@ -27,7 +27,7 @@ from specloom.domains.trust.claims.coverage import assess
 
 DOCS = Path(__file__).parents[1] / "docs" / "trust.md"
 BEGIN, END = "<!-- begin claims -->", "<!-- end claims -->"
-SETS = ("claims_fifth.yaml", "claims_sixth.yaml")
+SETS = ("claims_fifth.yaml", "claims_sixth.yaml", "claims_seventh.yaml", "claims_eighth.yaml")
 HALVES = ("development", "judging")
 LANGUAGES = ("en", "de", "fr", "es", "it", "ru", "zh", "ja")
 KINDS = ("contradicted", "mischaracterised", "not_addressed")
@@ -149,9 +149,9 @@ def to_page() -> str:
             parts += [to_table(to_rows(list(run(unseen))))]
         if "first_run" in data:
             dates = f"written on {data['written']}, run first on {data['opened']}"
-            parts += [
-                f"**Never looked at until then**: the judging half of `{name}`, {dates}, as it came out that day."
-            ]
+            whole = data["first_run"]["not_addressed"]["all"][0] == sum(case.set == name for case in cases)
+            part = "all" if whole else "the judging half"
+            parts += [f"**Never looked at until then**: {part} of `{name}`, {dates}, as it came out that day."]
             parts += [to_table(to_first_run(data["first_run"]))]
     mended = [case for case in cases if case.mended]
     parts += [f"**Mended on**: {_count(mended)}, for which rules were changed, as they come out today."]

@@ -20,6 +20,7 @@ _NEAR, _ABOUT, _WIDEST = 0.06, 0.15, 3.0
 """How far two numbers may be apart and mean the same: as they are, with a word like "about", and beyond a bound."""
 _MOST = 40
 _LARGEST_RATIO = 20
+_PARTS_AT_MOST, _EXACT = 4, 0.001
 _DIGITS: Final = "〇零一二两三四五六七八九"
 _VALUES: Final = {**{sign: value for value, sign in enumerate("〇一二三四五六七八九")}, "零": 0, "两": 2}
 _PLACES: Final = {"十": 10, "百": 100, "千": 1000}
@@ -126,6 +127,8 @@ def agree(claimed: Amount, stated: Amount) -> bool:
     one, two = claimed.value, stated.value
     if one == two:
         return True
+    if claimed.unit and stated.unit and claimed.unit != stated.unit:
+        return False
     if not one or not two:
         return False
     ratio = two / one
@@ -149,20 +152,60 @@ def are_alike(one: Amount, two: Amount) -> bool:
     return one.unit == two.unit
 
 
-def is_derived(claimed: Amount, stated: Sequence[Amount]) -> bool:
-    """Whether a number is the sum, the difference or the change of two that are stated."""
+def is_derived(claimed: Amount, stated: Sequence[Amount], *, exact: bool = False) -> bool:
+    """Whether a number is the sum, the difference, a part or the change of two that are stated.
+
+    `exact` admits equal parts only, as of numbers that stand in sentences far from each other.
+    """
+    slack = _EXACT * claimed.value if exact else _to_step(claimed)
+    if claimed.unit == "percent" and any(
+        each.unit == "percent" and abs(100 - each.value - claimed.value) <= _NEAR * min(claimed.value, each.value)
+        for each in stated
+    ):
+        # What is left of the whole: 82 percent had it, 18 percent had not.
+        return True
     for one, two in combinations(stated[:12], 2):
-        if one.unit != two.unit:
-            continue
+        unit = _to_shared(claimed, one, two)
         low, high = sorted((one.value, two.value))
-        made = [high - low, high + low] if claimed.unit in (one.unit, "point") else []
+        if (
+            claimed.unit != "percent"
+            and 2 <= low <= _PARTS_AT_MOST
+            and low == int(low)
+            and abs(high / low - claimed.value) <= slack
+        ):
+            # Forty in two groups are twenty in each.
+            return True
+        if exact or unit is None:
+            continue
+        made = [high - low, high + low] if claimed.unit in (unit, "point") else []
         if low and claimed.unit == "percent":
             made += [100 * (high - low) / low, 100 * (high - low) / high, 100 * low / high]
         elif low and not claimed.unit and claimed.value < _LARGEST_RATIO:
             made.append(high / low)
-        if any(abs(each - claimed.value) <= _NEAR * claimed.value for each in made if each):
+        if any(abs(each - claimed.value) <= slack for each in made if each):
             return True
     return False
+
+
+def _to_shared(claimed: Amount, one: Amount, two: Amount) -> str | None:
+    """The unit of two numbers that may be reckoned with, None where they have not the same."""
+    if one.unit == two.unit:
+        return one.unit
+    if {one.unit, two.unit} == {"percent", "point"} and claimed.unit == "percent":
+        return "percent"
+    # "seven minutes, and by car ten": a unit that goes without saying.
+    bare = not (one.unit and two.unit) and "percent" not in (one.unit, two.unit)
+    return one.unit or two.unit if bare else None
+
+
+def _to_step(amount: Amount) -> float:
+    """How far a number may be from an exact one by the rounding of its last digit, and more with "about" before it."""
+    digits = f"{amount.value:.6g}"
+    if "e" in digits:
+        return _NEAR * amount.value
+    whole, _, part = digits.partition(".")
+    step = 10.0 ** -len(part) if part else 10.0 ** (len(whole) - len(whole.rstrip("0")))
+    return max(step, _ABOUT * amount.value) if amount.near else min(step, _NEAR * amount.value)
 
 
 def to_kind(unit: str) -> str:
@@ -201,6 +244,8 @@ def _to_values(match: re.Match[str], code: str) -> list[tuple[float, int, int]]:
 
 
 _BEHIND: Final = re.compile(r"[\s\u00a0-]{0,2}([^\W\d_°µμ%]{1,20}|%|°c|[µμ]g)?(?:[\s-]([^\W\d_]{1,20}))?")
+# "600メートルを超える": the bound stands behind its number.
+_OVER: Final = re.compile("[^、。，0-9]{0,5}(?:以上|を超え|を上回)")
 _CURRENCY: Final = {"usd": "dollar", "€": "euro", "£": "pound"}
 _REACH: Final = 28
 
@@ -214,7 +259,7 @@ def _to_amount(text: str, value: float, start: int, end: int, code: str, words: 
     )
     bound = next((bound for bound, pattern in words.bounds.items() if pattern.search(before)), 0)
     near = bool(words.about.search(before)) or "~" in text[end : end + 3]
-    if code in UNSPACED and "以上" in text[end : end + 5]:
+    if code in UNSPACED and _OVER.match(text, end):
         bound = 1
     is_year = not unit and value == int(value) and 1500 <= value <= 2099 and end - start == 4
     if unit == "year" and 1500 <= value <= 2099:
@@ -260,7 +305,7 @@ def _to_digits(folded: str, code: str, words: _Words) -> str:
         return _HAN.sub(_to_han, folded)
     folded = words.share.sub(lambda match: f"{dict(words.shares)[match[0]]:g} %~", folded)
     folded = words.number.sub(lambda match: f"{words.numbers[match[0]]:.12g}", folded)
-    folded = _COMPOUND.sub(lambda match: str(int(match[1]) + int(match[2])), folded)
+    folded = _COMPOUND.sub(lambda match: str(int(match[1]) + (1 if match[2] == "one" else int(match[2]))), folded)
     folded = words.scaled.sub(lambda match: _to_scaled(match, code, words), folded)
     return words.bare.sub(lambda match: f"{words.numbers[match[0]]:.12g}", folded)
 
@@ -272,7 +317,7 @@ def _to_scaled(match: re.Match[str], code: str, words: _Words) -> str:
 
 
 # "thirty-six", by what its halves have become.
-_COMPOUND: Final = re.compile(r"(?<![\w.,])([2-9]0)-([1-9])(?![\w.,]?[0-9])")
+_COMPOUND: Final = re.compile(r"(?<![\w.,])([2-9]0)-([1-9]|one\b)(?![\w.,]?[0-9])")
 _PERCENT_OF: Final = re.compile(r"百分之([〇零一二两三四五六七八九十百]{1,6})")
 _PART_OF: Final = re.compile(r"([二三四五六七八九十])分(?:之|の)([一二三四五六七八九])")
 _TENTHS: Final = re.compile(
@@ -324,7 +369,7 @@ def _number(digits: str, empty: float) -> float:
 
 # --- dates ---
 
-_CJK_DATE: Final = re.compile(r"(?:([0-9]{4})年)?([0-9]{1,2})月([0-9]{1,2})[日号]")
+_CJK_DATE: Final = re.compile(r"(?:([0-9]{4})年)?([0-9]{1,2})月([0-9]{1,2})[日号]|([0-9]{4})年([0-9]{1,2})月")
 _CJK_YEAR: Final = re.compile(r"([0-9]{4})年(?!間|间|度比)")
 
 
@@ -344,7 +389,7 @@ def _take_dates(folded: str, code: str, words: _Words) -> tuple[list[Date], str]
 
 
 def _read_cjk(match: re.Match[str]) -> Date:
-    return Date(int(match[1] or 0), int(match[2]), int(match[3]), match[0])
+    return Date(int(match[1] or match[4] or 0), int(match[2] or match[5]), int(match[3] or 0), match[0])
 
 
 def _read_month(match: re.Match[str], words: _Words) -> Date:
@@ -381,6 +426,13 @@ def _load_words(code: str) -> _Words:
     def to_table(name: str) -> dict[str, float]:
         return {fold(str(word)).replace("_", " "): float(value) for word, value in entry.get(name, {}).items()}
 
+    def to_numbers() -> dict[str, float]:
+        words, compound = to_table("numbers"), str(entry.get("compound", ""))
+        tens = [(word, value) for word, value in words.items() if 20 <= value < 100 and value % 10 == 0]
+        ones = [*((word, value) for word, value in words.items() if value < 10), (str(entry.get("unit", "")), 1.0)]
+        made = {compound.format(ten=ten, one=one): high + low for ten, high in tens for one, low in ones}
+        return {**words, **made} if compound else words
+
     def to_bound(name: str) -> re.Pattern[str]:
         words = [word.replace("_", " ") for word in fold(str(entry.get(name, ""))).split()]
         if not words:
@@ -389,7 +441,7 @@ def _load_words(code: str) -> _Words:
         # At most one short word stands between the bound and its number.
         return re.compile(rf"(?<!\w)(?:{body})(?: \w{{1,4}})? ?[$€£]?\Z" if spaced else rf"(?:{body})\Z")
 
-    numbers, scales, shares = to_table("numbers"), to_table("scales"), to_table("shares")
+    numbers, scales, shares = to_numbers(), to_table("scales"), to_table("shares")
     months = [
         "/".join(fold(part).replace("*", r"\w{0,4}") for part in str(m).split("/")) for m in entry.get("months", ())
     ]

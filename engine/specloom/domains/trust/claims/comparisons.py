@@ -8,38 +8,48 @@ from itertools import pairwise
 from typing import Final
 
 from specloom.core import dataclass
+from specloom.domains.text import load_languages
 from specloom.domains.text.tokens import tokens
 
 from .amounts import Amount, TextNumbers, drop_bounds
-from .lexicon import UNSPACED, Lexicon, find_sides
+from .lexicon import NEVER, UNSPACED, Lexicon, find_sides
 from .weight import occurs
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|%")
-_REACH: Final = 5
+_REACH: Final = 7
 """Words that may stand between a comparative and its "than"."""
 _FARTHEST: Final = 9
 """Words that may stand between what was and what is."""
 _SEGMENTS: Final = re.compile(r"[はがをもの、，,]")
 _THAN_ZH: Final = re.compile("(?<![相对])比(?![例较率重如赛])")
+_COMPARATIVE: Final = {"de": re.compile(r"\w{4,20}er"), "ru": re.compile(r"\w{2,20}(?:ее|еи|ше)")}
+_PREDICATE: Final = re.compile("([\u4e00-\u9fff]{1,3})(?:い|く|かっ)")
+# A single sign says more or less only behind the "than", before what tells how much, or at the end.
+_DEGREE_ZH: Final = re.compile(r"(?:(?P<more>[多高大长好快重])|(?P<less>[少低小短差慢轻]))(?=[0-9约得了些出]|$)")
 _WITHIN: Final = re.compile(r"(高于|低于|多于|少于|大于|小于|优于|差于|好于|早于|晚于)")
 _ONE: Final = frozenset(
     ["one", "half", "un", "une", "uno", "una", "um", "uma", "ein", "eine", "einem", "einer", "один", "одна"]
 )
 # What was before is said with its time.
 _DATED: Final = re.compile(r"[^.;,0-9]{0,14}(?:1[5-9]|20)[0-9]{2}")
+_DATED_REACH: Final = 40
 QUANTITY: Final = "quantity"
 """The axis of change and comparison."""
 
 
 @dataclass(frozen=True, slots=True)
 class SidedComparison:
-    """A comparison: on which axis, which side of it is said of the left, and the tokens of either side."""
+    """A comparison: on which axis, which side of it is said of the left, and the tokens of either side.
+
+    `near` are those of the left that stand between the comparative and its "than".
+    """
 
     axis: str
     side: int
     words: str
     left: frozenset[str]
     right: frozenset[str]
+    near: frozenset[str] = frozenset()
 
 
 def find_compared(folded: str, lexicon: Lexicon, code: str) -> SidedComparison | None:
@@ -47,25 +57,34 @@ def find_compared(folded: str, lexicon: Lexicon, code: str) -> SidedComparison |
     folded = drop_bounds(folded, code)
     if code in UNSPACED:
         return _find_unspaced(folded, lexicon, code)
-    words = _WORD.findall(folded)
+    words, stop = _WORD.findall(folded), load_languages()[code].stop
     for at, word in enumerate(words):
         if word not in lexicon.than or not at or at + 1 == len(words) or _is_counted(words[at + 1]):
             continue
         window = words[max(0, at - _REACH) : at]
         spoken = " ".join(window)
         axis, side, said = _find_axis(spoken, lexicon)
-        if not axis or ("comparing" in lexicon.lists and not lexicon.find("comparing", spoken)):
+        if "comparing" in lexicon.lists and not any(
+            lexicon.find(name, spoken) for name in ("comparing", "more", "less")
+        ):
+            continue
+        if not axis and (compared := _COMPARATIVE.get(code, NEVER).fullmatch(window[-1])):
+            # An adjective that stands on no axis still says which of the two has more of it.
+            axis, side, said = compared[0], 0, compared[0]
+        if not axis:
             continue
         opened = at - len(window) + _index(window, said)
         left, right = (
-            frozenset(tokens(" ".join(part))) for part in ([*words[:opened], *words[opened + 1 : at]], words[at + 1 :])
+            frozenset(tokens(" ".join(part))) - stop
+            for part in ([*words[:opened], *words[opened + 1 : at]], words[at + 1 :])
         )
-        return SidedComparison(axis, side, " ".join((said, *words[at : at + 3])), left - right, right - left)
+        near = left.intersection(tokens(" ".join(words[opened + 1 : at]))) - right
+        return SidedComparison(axis, side, " ".join((said, *words[at : at + 3])), left - right, right - left, near)
     return None
 
 
 def _is_counted(word: str) -> bool:
-    return word[0].isdigit() or word in _ONE
+    return word[0].isdigit() or word in _ONE or word.endswith("fold")
 
 
 def _index(window: Sequence[str], said: str) -> int:
@@ -75,6 +94,21 @@ def _index(window: Sequence[str], said: str) -> int:
 
 def _find_axis(window: str, lexicon: Lexicon) -> tuple[str, int, str]:
     """The axis, its side and its words, of words before a "than": more and less first, since they turn what follows."""
+    degrees = [
+        (match.end(), side, match[0].strip())
+        for side, name in enumerate(("more", "less"))
+        for match in lexicon.lists.get(name, NEVER).finditer(window)
+    ]
+    if degrees:
+        # What stands between the two is what there is more or less of: "più bassi di".
+        end, side, said = max(degrees)
+        axis, of, word = _find_sided(window[end:], lexicon)
+        return (axis, of ^ side, f"{said} {word}") if axis else (QUANTITY, side, said)
+    return _find_sided(window, lexicon)
+
+
+def _find_sided(window: str, lexicon: Lexicon) -> tuple[str, int, str]:
+    """The axis of which a text has words of one side only, its side and its words; more and less first."""
     sides = find_sides(lexicon, window)
     names = [QUANTITY, *reversed(sides)] if QUANTITY in sides else list(reversed(sides))
     for name in names:
@@ -95,6 +129,10 @@ def _find_unspaced(folded: str, lexicon: Lexicon, code: str) -> SidedComparison 
             continue
         before, after = folded[:at], folded[at + len(than) :]
         axis, side, said = _find_axis(after, lexicon)
+        if not axis and code == "zh" and (degree := list(_DEGREE_ZH.finditer(after.rstrip("。")))):
+            axis, side, said = QUANTITY, int(bool(degree[-1]["less"])), degree[-1][0]
+        if not axis and code == "ja" and (predicate := _PREDICATE.match(after)):
+            axis, side, said = predicate[1], 0, predicate[0]
         if not axis:
             continue
         if code == "ja":
@@ -117,8 +155,6 @@ def compare(claim: SidedComparison, stated: SidedComparison) -> int:
         return 0
     crossed = _meet(claim.left, stated.right) and _meet(claim.right, stated.left)
     straight = _meet(claim.left, stated.left) or _meet(claim.right, stated.right)
-    if crossed and _meet(claim.left, stated.left) and _meet(claim.right, stated.right):
-        return 0
     if crossed:
         return 1 if claim.side != stated.side else -1
     if straight:
@@ -151,22 +187,33 @@ def find_shift(numbers: TextNumbers, lexicon: Lexicon, code: str) -> tuple[Amoun
         last = _WORD.findall(before)[-1:]
         if last and last[0] in opens and closes & set(words) and len(words) <= _FARTHEST:
             return one, two
-        if lexicon.find("formerly", between) and len(words) <= _FARTHEST and _DATED.match(numbers.text, two.end):
+        dated = _DATED.match(numbers.text, two.end) or lexicon.find("earlier", numbers.text[two.end :][:_DATED_REACH])
+        if lexicon.find("formerly", between) and len(words) <= _FARTHEST and dated:
             return two, one
     return None
 
 
-def find_counted_comparison(claim: SidedComparison, numbers: TextNumbers) -> tuple[Amount, Amount] | None:
+def find_counted_comparison(claim: SidedComparison, numbers: TextNumbers, code: str) -> tuple[Amount, Amount] | None:
     """The numbers of the two sides of a claim's comparison, left and right, where a text has one for each in order."""
     units: dict[str, list[Amount]] = {}
     for amount in numbers.amounts:
         if not amount.is_year:
             units.setdefault(amount.unit, []).append(amount)
+    if (
+        code not in UNSPACED
+        and len(units) == 2
+        and all(len(units[unit]) == 1 for unit in units)
+        and units.keys() & {""}
+    ):
+        # "seven minutes, and by car ten": the second unit goes without saying.
+        units = {"": sorted((each for pair in units.values() for each in pair), key=lambda each: each.start)}
     for unit in ("percent", *units):
         pair = units.get(unit, [])
         if len(pair) != 2:
             continue
-        places = [_first_place(side, numbers.text) for side in (claim.left, claim.right)]
+        near = _first_place(claim.near, numbers.text)
+        left = near if near >= 0 else _first_place(claim.left, numbers.text)
+        places = [left, _first_place(claim.right, numbers.text)]
         if min(places) < 0 or places[0] == places[1]:
             return None
         return (pair[0], pair[1]) if places[0] < places[1] else (pair[1], pair[0])

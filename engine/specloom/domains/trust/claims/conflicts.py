@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final
+
+from specloom.domains.text import find_script
+from specloom.domains.text.tokens import tokens
 
 from .amounts import Amount, Date, TextNumbers, agree, are_alike, find_numbers, is_derived, to_kind
 from .matter import ClaimPassage, Subject
@@ -11,6 +15,10 @@ from .reversals import find_other_count
 
 _MOST_RIVALS: Final = 2
 """Numbers of one kind in a sentence, beyond which it cannot be told which of them is meant."""
+_REACH: Final = 40
+_MOST_COUNTED: Final = 3
+"""Words behind a number, of which one is what it counts: "410 fast-food restaurants"."""
+_MARK: Final = re.compile(r"[.,;:()]")
 
 
 def find_conflict(
@@ -34,17 +42,24 @@ def find_conflict(
     if pair := find_other_unit(claimed.amounts, numbers.amounts):
         return pair
     counts = find_other_count(subject.claim, passage.clause, subject.query.specific)
-    if counts and counts[0].split()[0] not in present:
+    agreed = {
+        f"{amount.value:.12g}"
+        for amount in claimed.amounts
+        if any(agree(amount, each) for each in everywhere) or is_derived(amount, everywhere, exact=True)
+    }
+    if counts and counts[0].split()[0] not in present | agreed:
         return counts
     if not denied:
         if pair := _find_other_date(claimed, numbers, dates):
             return pair
-        if passage.certain and (pair := _find_other_year(claimed, clause, years, present)):
+        earlier = subject.lexicon is not None and subject.lexicon.find("earlier", passage.folded)
+        if passage.certain and not earlier and (pair := _find_other_year(claimed, clause, years, present)):
             return pair
     for amount in claimed.amounts:
         if amount.is_year or any(agree(amount, each) for each in everywhere) or _is_present(amount, present):
             continue
-        if is_derived(amount, numbers.amounts):
+        # What is left of a number may be told far from it: "56 of the 61 went on", so five did not.
+        if is_derived(amount, numbers.amounts) or is_derived(amount, everywhere, exact=not denied):
             continue
         rivals = _find_rivals(amount, claimed, clause) or _find_rivals(amount, claimed, numbers)
         if rivals:
@@ -63,9 +78,19 @@ def _find_rivals(amount: Amount, claimed: TextNumbers, stated: TextNumbers) -> l
     rivals = [each for each in rivals if not any(agree(own, each) for own in claimed.amounts)]
     alike = [each for each in claimed.amounts if are_alike(amount, each)]
     own = [each for each in alike if not any(agree(each, other) for other in stated.amounts)]
+    if amount.unit == "" and find_script(stated.text) != "CJK":
+        counted = _find_counted(amount, claimed)
+        rivals = [
+            each for each in rivals if not (counted and (other := _find_counted(each, stated))) or counted & other
+        ]
     if amount.unit == "" and any(not _is_plain(each) for each in (amount, *rivals)):
         rivals = [each for each in rivals if _is_plain(each) == _is_plain(amount)]
     return rivals if len(own) == 1 and 0 < len(rivals) <= _MOST_RIVALS else []
+
+
+def _find_counted(amount: Amount, numbers: TextNumbers) -> set[str]:
+    """The words right behind a number, of which one may be what it counts."""
+    return set(tokens(_MARK.split(numbers.text[amount.end : amount.end + _REACH])[0])[:_MOST_COUNTED])
 
 
 def _is_plain(amount: Amount) -> bool:

@@ -48,6 +48,8 @@ _ADDRESSED = 0.6
 _FAINT = 0.35
 # A claim with fewer specific terms may be made in other words, and of so few one that is found is no chance.
 _TELLING = 4
+# Of so many specific terms none is found, and of the rest less than this share: that is no claim in other words.
+_FEWEST, _TRACE = 3, 0.1
 _FEW = 5
 # A term in so many sentences is no chance: the text is of the claim's field, whatever else it lacks of it.
 _TOPIC = 3
@@ -117,7 +119,7 @@ def assess(claim: str, text: str) -> Coverage:
             firsts.setdefault(match.sentence, match)
     ranked = sorted(firsts.values(), key=lambda match: -score(match, query))
     evidence = [match for match in firsts.values() if match in ranked[:MOST_EVIDENCE]]
-    subject = to_subject(claim, query, language)
+    subject = to_subject(claim, query, language, hits)
     passages = find_passages(subject, evidence, spoken)
     quotations = find_quotations(claim, text)
     unknown = "The language of the text could not be told"
@@ -202,7 +204,9 @@ def _judge(
         return "partially_addressed", "the text is too short to show anything by what it lacks"
     if coverage >= _FAINT or len(matched) > allowance or any(match.pairs for match in spoken):
         return "partially_addressed", count
-    if (len(specific) < _TELLING and hits) or (len(specific) < _FEW and matched):
+    if (len(specific) < _TELLING and hits and (matched or len(specific) < _FEWEST or coverage >= _TRACE)) or (
+        len(specific) < _FEW and matched
+    ):
         return "partially_addressed", f"{count}, and the claim has too few of them to be missed"
     if topic := next((token for token in sorted(matched) if _is_topic(token, query, hits, spoken)), ""):
         return "partially_addressed", f"{count}, and {topic!r} is what the text is about"

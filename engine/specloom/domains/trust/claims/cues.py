@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from specloom.core import dataclass
 from specloom.domains.text import is_function_word, is_number, terms
@@ -10,10 +11,10 @@ from specloom.domains.text.tokens import tokens
 
 from .amounts import TextNumbers, find_numbers
 from .conflicts import find_conflict
-from .denials import find_affirmation, find_denials, is_refuted, to_denying
-from .lexicon import UNSPACED, Lexicon, find_sides
+from .denials import find_affirmation, find_denials, is_refuted, to_clauses, to_denying
+from .lexicon import NEVER, UNSPACED, Lexicon, find_sides
 from .matter import ClaimPassage, Subject
-from .opposites import find_reversal
+from .opposites import find_reversal, has_opposed
 from .reversals import find_missing_item
 from .weight import SentenceMatch, occurs, score
 
@@ -31,6 +32,8 @@ _FEWEST_STATED = 2
 _FEWEST_ONLY, _ONLY = 2, 0.45
 # Sentences with most of the claim in which its numbers are looked for.
 _MOST_NUMBERED = 8
+# A sentence that counts what a claim says that there is none of has this share of it, right behind the number.
+_COUNTED, _BEHIND = 0.6, 30
 # What another passage has to have more of the claim, so that this one speaks of something else.
 _MORE, _LESS = 1.0, 0.4
 
@@ -65,7 +68,9 @@ def find_cues(subject: Subject, passages: Sequence[ClaimPassage], spoken: Sequen
         cue = _find_affirmed(subject, passage) if denied else _find_opposition(subject, passage, passages, numbers)
         if cue is not None:
             cues.append(cue)
-        if conflict := find_conflict(subject, passage, claimed, [*stated, *near], numbers, present, denied=denied):
+        if not passage.quoted and (
+            conflict := find_conflict(subject, passage, claimed, [*stated, *near], numbers, present, denied=denied)
+        ):
             cues.append(Cue("number", passage.sentence, conflict[1], *conflict))
     return tuple(dict.fromkeys(cues))
 
@@ -86,14 +91,14 @@ def _find_opposition(
 ) -> Cue | None:
     lexicon, language, sentence = subject.lexicon, subject.language, passage.sentence
     privative = lexicon is not None and (lack := lexicon.find("lacking", subject.folded)) and lack not in passage.folded
-    if _is_affirmed_elsewhere(subject, passage, passages):
-        return None
-    if not privative:
+    affirming = _find_affirming(subject, passage, passages)
+    if not privative and not affirming and (passage.carried or subject.covers(passage.match.hits)):
         if words := _find_denial(subject, passage):
             return Cue("negation", sentence, words)
         if word := is_refuted(sentence, language):
             return Cue("refutation", sentence, word)
-    if reversal := find_reversal(subject, passage, numbers):
+    reversal = find_reversal(subject, passage, numbers)
+    if reversal and not any(reversal.is_settled_by(lexicon, other) for other in affirming):
         return Cue(reversal.kind, sentence, reversal.stated, reversal.claimed, reversal.stated)
     return None
 
@@ -101,7 +106,16 @@ def _find_opposition(
 def _find_denial(subject: Subject, passage: ClaimPassage) -> str:
     """The words with which a passage denies the claim, "" where it denies nothing or another thing."""
     lexicon = subject.lexicon
+    unchanged = lexicon is not None and bool(
+        lexicon.find("same", subject.folded) or lexicon.find("still", subject.folded)
+    )
+    if unchanged:
+        # A change or a difference that is denied is just what is claimed.
+        return ""
+    ongoing = lexicon is not None and bool(lexicon.find("yet", subject.folded))
     for words, clause in find_denials(passage.sentence, subject.language):
+        if ongoing and lexicon is not None and lexicon.find("yet", clause):
+            continue
         # A clause that holds too little of what the sentence shares with the claim denies another thing, and one that
         # denies the lack of something denies nothing.
         if lexicon is not None and lexicon.find("instead", clause):
@@ -109,6 +123,8 @@ def _find_denial(subject: Subject, passage: ClaimPassage) -> str:
         if lexicon is not None and (lack := lexicon.find("lacking", clause)) and lack not in subject.folded:
             continue
         if lexicon is not None and _is_denied_comparison(subject, lexicon, words, clause):
+            continue
+        if _is_bounded(subject, clause):
             continue
         if passage.carried and not _goes_on(subject, passage, clause):
             continue
@@ -131,17 +147,26 @@ def _find_denial(subject: Subject, passage: ClaimPassage) -> str:
             return words
     if words := lexicon.find("instead", passage.folded):
         before, _, rest = passage.folded.partition(words)
-        replaced, kept = tokens(rest), tokens(before)
+        # "Instead of five days, they came for three": only what stands up to the mark is replaced.
+        part, *after = to_clauses(rest, subject.language) or [""]
+        replaced, kept = tokens(part), tokens(" ".join((before, *after)))
         if any(occurs(token, replaced) and not occurs(token, kept) for token in subject.query.specific):
             return words
     return ""
+
+
+def _is_bounded(subject: Subject, clause: str) -> bool:
+    """Whether a claim gives a bound that a clause denies to be passed: at most 30 metres, none is farther than 30."""
+    code = subject.language.code
+    stated = {amount.value for amount in find_numbers(clause, code).amounts}
+    return any(amount.bound and amount.value in stated for amount in find_numbers(subject.claim, code).amounts)
 
 
 def _is_said_only_there(subject: Subject, passage: ClaimPassage, clause: str) -> bool:
     """Whether a good part of what a sentence has of the claim stands in a denied clause and in no other."""
     own, rest = tokens(clause), tokens(passage.folded.replace(clause, " "))
     only = [token for token in passage.match.hits if occurs(token, own) and not occurs(token, rest)]
-    weight = sum(subject.query.matter.get(token, 0.0) for token in only if token in subject.query.specific)
+    weight = sum(subject.matter.get(token, 0.0) for token in only if token in subject.query.specific)
     return len(only) >= _FEWEST_ONLY and weight >= _ONLY * passage.matter
 
 
@@ -164,15 +189,40 @@ def _is_denied_comparison(subject: Subject, lexicon: Lexicon, words: str, clause
     return bool(denied) and denied.keys().isdisjoint(find_sides(lexicon, subject.folded))
 
 
-def _is_affirmed_elsewhere(subject: Subject, passage: ClaimPassage, passages: Sequence[ClaimPassage]) -> bool:
-    """Whether another passage has what this one has of the claim and a word or number more, and denies nothing."""
+def _find_affirming(subject: Subject, passage: ClaimPassage, passages: Sequence[ClaimPassage]) -> list[ClaimPassage]:
+    """The other passages that have what this one has of the claim and a word or number more, and deny nothing."""
     own = score(passage.match, subject.query)
-    return any(
-        score(other.match, subject.query) >= own + _MORE
-        and sum(subject.query.weights[token] for token in passage.match.hits - other.match.hits) <= _LESS
+    associative = subject.lexicon.lists.get("associative", NEVER) if subject.lexicon is not None else NEVER
+    # That something goes with something else is said in many words.
+    linking = frozenset(token for match in associative.finditer(subject.folded) for token in tokens(match[0]))
+    return [
+        other
         for other in passages
         if not other.denied
-    )
+        and score(other.match, subject.query) >= own + _MORE
+        and sum(subject.query.weights[token] for token in passage.match.hits - other.match.hits - linking) <= _LESS
+    ]
+
+
+def _find_counted(subject: Subject, passage: ClaimPassage) -> str:
+    """How many of what a claim says that there are none a passage counts: no warnings, six warnings."""
+    code = subject.language.code
+    if code in UNSPACED or passage.denied or passage.matter < _COUNTED * subject.whole:
+        return ""
+    words = subject.folded.split()
+    denied = {
+        token
+        for one, two in pairwise(words)
+        if one in subject.language.negations
+        for token in tokens(two)
+        if token in subject.query.specific
+    }
+    numbers = find_numbers(passage.clause, code)
+    for amount in numbers.amounts:
+        behind = tokens(numbers.text[amount.end : amount.end + _BEHIND])[:2]
+        if not amount.is_year and any(occurs(token, behind) for token in denied):
+            return f"{amount.text} {behind[0]}"
+    return ""
 
 
 def _find_affirmed(subject: Subject, passage: ClaimPassage) -> Cue | None:
@@ -181,9 +231,18 @@ def _find_affirmed(subject: Subject, passage: ClaimPassage) -> Cue | None:
     whole = sum(weight for token, weight in subject.query.matter.items() if token not in denying)
     numbers = {token for token, kind in subject.query.kinds.items() if kind == "number"}
     hits = passage.match.hits
-    if passage.matter < _STATED * whole or len(hits) < _FEWEST_STATED or not numbers <= hits:
+    stated = sum(weight for token, weight in subject.query.matter.items() if token in hits)
+    if counted := _find_counted(subject, passage):
+        return Cue("negation", passage.sentence, counted, "denied", counted)
+    if stated < _STATED * whole or len(hits) < _FEWEST_STATED or not numbers <= hits:
         return None
-    if subject.lexicon is not None and subject.lexicon.find("lacking", passage.folded):
+    lexicon = subject.lexicon
+    if lexicon is not None and any(lexicon.find(name, passage.folded) for name in ("lacking", "denying", "instead")):
+        return None
+    # A denied opposite says the same, and of a part that is not so the rest may be.
+    if lexicon is not None and has_opposed(lexicon, subject.folded, passage.clause):
+        return None
+    if any(amount.unit == "percent" for amount in find_numbers(subject.claim, subject.language.code).amounts):
         return None
     words = find_affirmation(subject.claim, passage.sentence, subject.language)
     return Cue("negation", passage.sentence, words, "denied", "stated") if words else None

@@ -16,6 +16,11 @@ from .reversals import find_opposite
 _TABLE = load_table(__file__, "cues.yaml")
 # Clause marks; a hyphen or a full stop inside a number is none, and neither is the comma before the year of a day.
 _CLAUSE = re.compile(r",(?!\s?(?:1[5-9]|20)[0-9]{2}\b)(?![0-9])|[;:()\[\]–—](?![0-9])|\s-\s|[。，、；：（）]")
+# The comma of a list that ends in "or" parts no clauses: "no effect on health, schooling or wages".
+_LISTED = re.compile(
+    r",(?= (?:[^\s,;.:]+(?: [^\s,;.:]+){0,2}, )*[^\s,;.:]+(?: [^\s,;.:]+){0,2},?"
+    r" (?:or|nor|oder|noch|ou|ni|o|ne|или|ни) [^\s,;])"
+)
 _CONTRACTED = re.compile(r"\b(can|do|does|did|is|are|was|were|has|have|had|wo|would|could|should|must)n['’]?t\b")
 _WORD = re.compile(r"[^\W_]+")
 _UNDOING = 3
@@ -49,10 +54,12 @@ def find_denials(text: str, language: LanguageProfile) -> tuple[tuple[str, str],
 def to_clauses(folded: str, language: LanguageProfile) -> list[str]:
     """A folded sentence in clauses: parted at marks, and before words that open a clause of their own."""
     clauses: list[str] = []
-    for part in _CLAUSE.split(folded):
+    if language.code == "zh":
+        folded = folded.replace("、", " ")
+    for part in _CLAUSE.split(_LISTED.sub(" ", folded)):
         current: list[str] = []
         for word in part.split():
-            if word in language.breaks and current:
+            if word in language.breaks and current and current[-1] != "of":
                 clauses.append(" ".join(current))
                 current = []
             current.append(word)

@@ -54,6 +54,8 @@ _HUMANS: Final = (
 )
 # Sentences behind the best passage in which a doubt about it stands.
 _DOUBTED: Final = 2
+# Sentences behind it in which it is denied that anything is known of causes.
+_DISCLAIMED: Final = 6
 # A passage counts with these shares of the best one and of the claim, a word where its part of the passage has this.
 _NEAR_BEST, _MOSTLY, _PART = 0.7, 0.55, 0.34
 _MAY: Final = re.compile(r"(?<=[\w,] )May\b")
@@ -192,12 +194,16 @@ def _find_doubts(subject: Subject, lexicon: Lexicon, following: Sequence[str]) -
         return
     if find_denials(subject.claim, subject.language):
         return
-    for sentence in following[:_DOUBTED]:
+    for at, sentence in enumerate(following[:_DISCLAIMED]):
         folded = fold(sentence)
-        if (doubt := lexicon.find("caution", folded)) and (
-            lexicon.find("associative", folded) or lexicon.find("causal", folded)
+        if (
+            at < _DOUBTED
+            and (doubt := lexicon.find("caution", folded))
+            and (lexicon.find("associative", folded) or lexicon.find("causal", folded))
         ):
             yield Cue("causation", sentence, doubt, causal, doubt)
+        elif (disclaimer := lexicon.find("disclaimer", folded)) and find_denials(sentence, subject.language):
+            yield Cue("causation", sentence, disclaimer, causal, disclaimer)
 
 
 # --- population ---
@@ -205,6 +211,8 @@ def _find_doubts(subject: Subject, lexicon: Lexicon, following: Sequence[str]) -
 
 def _find_population(subject: Subject, lexicon: Lexicon, passages: Sequence[ClaimPassage], text: str) -> Iterator[Cue]:
     """A group of the claim that the text does not speak of, where it speaks of one that excludes it."""
+    if lexicon.find("excluded", subject.folded) or any(passage.quoted for passage in passages):
+        return
     groups = lexicon.find_groups(subject.folded)
     stated = _find_stated(subject, lexicon, text) if groups or _may_be_animal(lexicon, passages) else {}
     for group, words in groups.items():

@@ -15,6 +15,7 @@ _TABLE: Final = load_table(__file__, "words.yaml")
 UNSPACED: Final = frozenset(("ja", "zh", "ko"))
 """Languages that part no words by blanks: their words are looked for anywhere."""
 NEVER: Final = re.compile(r"(?!)")
+_TURNING: Final = ("causal", "universal")
 _ENDING, _BETWEEN = r"\w{0,12}", r"(?: [^ ,;:]{1,30}){0,12}? "
 
 
@@ -31,6 +32,7 @@ class Lexicon:
     """The words of one language; a list that it lacks matches nothing."""
 
     axes: tuple[Axis, ...]
+    tied: tuple[Axis, ...]
     lists: Mapping[str, re.Pattern[str]]
     groups: Mapping[str, re.Pattern[str]]
     than: frozenset[str]
@@ -58,15 +60,18 @@ def load_lexicon(code: str) -> Lexicon | None:
     if entry is None:
         return None
     spaced = code not in UNSPACED
-    axes = tuple(
-        Axis(name, (_to_pattern(one, spaced=spaced), _to_pattern(other, spaced=spaced)))
-        for name, (one, other) in entry["axes"].items()
+    axes, tied = (
+        tuple(
+            Axis(name, (_to_pattern(one, spaced=spaced), _to_pattern(other, spaced=spaced)))
+            for name, (one, other) in entry.get(block, {}).items()
+        )
+        for block in ("axes", "tied")
     )
-    nested = ("axes", "groups", "shift", "than")
+    nested = ("axes", "tied", "groups", "shift", "than")
     lists = {name: _to_pattern(words, spaced=spaced) for name, words in entry.items() if name not in nested}
     groups = {name: _to_pattern(words, spaced=spaced) for name, words in entry.get("groups", {}).items()}
     before, after = (frozenset(fold(str(words)).split()) for words in entry["shift"])
-    return Lexicon(axes, lists, groups, frozenset(fold(str(entry["than"])).split()), (before, after))
+    return Lexicon(axes, tied, lists, groups, frozenset(fold(str(entry["than"])).split()), (before, after))
 
 
 def to_lexicon(language: LanguageProfile) -> Lexicon | None:
@@ -85,6 +90,14 @@ def _to_pattern(words: Any, *, spaced: bool) -> re.Pattern[str]:
 def _to_alternative(word: str) -> str:
     plain = re.escape(word).replace("_", " ").replace(r"\ ", " ")
     return plain.replace(r"\*", _ENDING).replace(r"\~", _BETWEEN)
+
+
+def drop_turning(lexicon: Lexicon, folded: str) -> str:
+    """A folded text without the words that turn it: those of the axes, and those of cause and of all."""
+    patterns = [pattern for axis in lexicon.axes for pattern in axis.sides]
+    for pattern in (*patterns, *(lexicon.lists.get(name, NEVER) for name in _TURNING)):
+        folded = pattern.sub(" ", folded)
+    return folded
 
 
 def find_part(lexicon: Lexicon, clause: str, words: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from specloom.core import dataclass
 from specloom.domains.text import LanguageProfile, is_number
@@ -10,7 +10,7 @@ from specloom.domains.text.fold import compact, fold
 from specloom.domains.text.tokens import tokens
 
 from .denials import find_denials, to_clauses
-from .lexicon import Lexicon, to_lexicon
+from .lexicon import Lexicon, drop_turning, to_lexicon
 from .weight import ClaimTokens, SentenceMatch, occurs, unify
 
 # A sentence is on the matter when it has as much of it as the best one, but for this share, and this share of the
@@ -20,6 +20,8 @@ _ON_THE_MATTER = 0.45
 # A sentence that leaves out what the ones before it spoke of has the rest of the claim, and has this share by itself.
 _CARRIED, _OWN, _TOGETHER = 0.6, 0.3, 0.5
 _BEFORE = 2
+_FEWEST_LEFT = 2
+"""Terms that tell a claim from others, of which so many are left when the words that turn it are taken away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,26 +33,33 @@ class Subject:
     query: ClaimTokens
     language: LanguageProfile
     lexicon: Lexicon | None
+    matter: Mapping[str, float]
 
     @property
     def whole(self) -> float:
         """What the claim has of matter, numbers left out."""
-        return sum(self.query.matter.values())
+        return sum(self.matter.values())
+
+    def covers(self, hits: frozenset[str]) -> bool:
+        """Whether some terms are enough of the claim as a whole."""
+        matter = self.query.matter
+        return sum(weight for token, weight in matter.items() if token in hits) >= _ON_THE_MATTER * sum(matter.values())
 
     def weigh(self, hits: frozenset[str]) -> float:
         """What some terms are of the claim's matter."""
-        return sum(weight for token, weight in self.query.matter.items() if token in hits)
+        return sum(weight for token, weight in self.matter.items() if token in hits)
 
     def weigh_clause(self, clause: str) -> float:
         """What a clause has of the claim's matter."""
         words = frozenset(unify(tokens(clause), {}, self.language))
-        return sum(weight for token, weight in self.query.matter.items() if occurs(token, words))
+        return sum(weight for token, weight in self.matter.items() if occurs(token, words))
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimPassage:
     """A sentence on the matter of a claim, as it is written and folded, and what it has of the claim.
 
+    `quoted` is whether it has the claim in the very words.
     `clause` has most of it, or is the whole sentence where that is not `certain`; `numbered` is the clause that has the
     claim's numbers. `denied` is whether anything is denied in the sentence, `carried` whether the sentences before have
     what it leaves out.
@@ -66,11 +75,29 @@ class ClaimPassage:
     clauses: tuple[str, ...]
     denied: bool
     carried: bool
+    quoted: bool
 
 
-def to_subject(claim: str, query: ClaimTokens, language: LanguageProfile) -> Subject:
-    """A claim as it is held against a text in a language."""
-    return Subject(claim, fold(claim), query, language, to_lexicon(language))
+def to_subject(claim: str, query: ClaimTokens, language: LanguageProfile, hits: frozenset[str]) -> Subject:
+    """A claim as it is held against a text in a language; `hits` are the terms that the text has somewhere."""
+    lexicon, folded = to_lexicon(language), fold(claim)
+    return Subject(claim, folded, query, language, lexicon, _to_matter(folded, query, language, lexicon, hits))
+
+
+def _to_matter(
+    folded: str, query: ClaimTokens, language: LanguageProfile, lexicon: Lexicon | None, hits: frozenset[str]
+) -> Mapping[str, float]:
+    """What a claim is about: its terms without those that only say how much, which way, or whose doing it is.
+
+    A source that says the contrary says just these in other words, so they are left out where the text has them
+    nowhere. Where little else is left, all terms count.
+    """
+    if lexicon is None:
+        return query.matter
+    kept = hits.union(unify(tokens(drop_turning(lexicon, folded)), {}, language))
+    matter = {token: weight for token, weight in query.matter.items() if token in kept or token not in query.specific}
+    specific = [token for token in matter if token in query.specific]
+    return matter if len(specific) >= _FEWEST_LEFT else query.matter
 
 
 def find_passages(
@@ -95,8 +122,7 @@ def find_passages(
         if straight or carried:
             passages.append(_to_passage(subject, match, own, carried=not straight))
     # Where the claim stands in the text as it is, no other sentence can say that it does not.
-    words = compact(subject.claim)
-    return [passage for passage in passages if words in compact(passage.sentence)] or passages
+    return [passage for passage in passages if passage.quoted] or passages
 
 
 def _to_passage(subject: Subject, match: SentenceMatch, own: float, *, carried: bool) -> ClaimPassage:
@@ -105,9 +131,19 @@ def _to_passage(subject: Subject, match: SentenceMatch, own: float, *, carried: 
     clause = max(clauses, key=subject.weigh_clause)
     certain = subject.weigh_clause(clause) >= CLOSE * own
     numbered = max(clauses, key=lambda each: (_count(each, subject), subject.weigh_clause(each)))
-    denied = bool(find_denials(match.sentence, subject.language))
-    clause = clause if certain else folded
-    return ClaimPassage(match.sentence, folded, match, own, clause, certain, numbered, tuple(clauses), denied, carried)
+    return ClaimPassage(
+        sentence=match.sentence,
+        folded=folded,
+        match=match,
+        matter=own,
+        clause=clause if certain else folded,
+        certain=certain,
+        numbered=numbered,
+        clauses=tuple(clauses),
+        denied=bool(find_denials(match.sentence, subject.language)),
+        carried=carried,
+        quoted=compact(subject.claim) in compact(match.sentence),
+    )
 
 
 def _count(clause: str, subject: Subject) -> int:

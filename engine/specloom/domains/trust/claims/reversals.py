@@ -53,7 +53,7 @@ _SHORTEST_COMPARATIVE = 5
 _MANY, _FEW = to_word_set(_TABLE["many"]), to_word_set(_TABLE["few"])
 # Only a plural is counted: "100 psychology studies" are studies.
 _PLURAL = r"([^\W\d_]{3,}(?<![su])s|people|children|women|men)\b"
-_COUNTED = re.compile(rf"(?<![\w.,])([0-9][0-9,.]*|[a-z]{{3,9}}) (?:{_PLURAL}|[a-z-]{{3,}} {_PLURAL})")
+_COUNTED = re.compile(rf"(?<![\w.,-])([0-9][0-9,.]*|[a-z]{{3,9}}) (?:{_PLURAL}|[a-z-]{{3,}} {_PLURAL})")
 _LIST = re.compile(r"\b([^\W\d_]+)(?:,(?: and| or)?| and| or) (?=([^\W\d_]+))")
 
 

@@ -271,8 +271,11 @@ _SHORTEST_WORD = 4
 # A word of so many letters may be a compound: "multilayer" has the layer, "Grundwasserbelastung" the groundwater; so
 # may one that is twice as long as its beginning: "peatland".
 _COMPOUND = 9
+REVERSING = frozenset(_TABLE["reversing"].split())
 # Kana that ends or joins words, and the Chinese particles: a pair with one is more of the grammar than of the matter.
-_PARTICLE = re.compile("[\u3041-\u3096\u7684\u4e86\u662f\u5728\u548c]")
+_PARTICLE = re.compile(
+    "[\u3041-\u3096\u7684\u4e86\u662f\u5728\u548c\u4ece\u5230\u7531\u4e0e\u53ca\u5e76\u4f46\u800c\u88ab\u628a\u5c06\u5bf9\u4e8e]"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -426,7 +429,8 @@ def _is_same(one: str, two: str) -> bool:
     if len(shorter) < _SHORTEST_ROOT:
         return False
     if longest >= _COMPOUND and longer.endswith(shorter):
-        return True
+        # "illegal" is no kind of "legal", nor the Antarctic of the Arctic.
+        return longer.removesuffix(shorter) not in REVERSING
     shared = next((at for at, (first, second) in enumerate(zip(one, two, strict=False)) if first != second), -1)
     shared = len(shorter) if shared < 0 else shared
     return shared >= max(_SHORTEST_ROOT, (longest * 2 + 2) // 3) and longest - shared <= _LONGEST_ENDING
