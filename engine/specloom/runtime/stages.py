@@ -176,9 +176,14 @@ def _look_up(stage: Stage, rows: list[Row], run: PlanRun) -> Generator[Ask | Ask
             waiting[at] = build(stage.parameters, inside)
     failed: list[Fault] = []
     wanted = len(waiting)
+    # Who hung when it was asked for rows is not awaited once more for what only adds to those of others.
+    late = {fault.provider: fault for fault in outcome.failed if fault.late} if stage.optional else {}
     for name in names:
         if not waiting:
             break
+        if name in late:
+            failed.append(late[name])
+            continue
         taken = run.model.providers[name].operations[stage.operation].input
         asks = [
             Ask(name, stage.operation, {key: given[key] for key in taken if key in given}) for given in waiting.values()
