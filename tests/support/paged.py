@@ -124,6 +124,66 @@ def google(query: dict[str, str], _: Any, total: int) -> Stub:
     return {"queries": {"nextPage": more}, "items": items, "searchInformation": {"totalResults": str(total)}}
 
 
+def organic(query: dict[str, str], body: Any, total: int) -> Stub:
+    """Google's rows as those sell them who read it: ten a page, and nobody says whether there is a further one."""
+    asked = body or query
+    found = rows((int(asked.get("page", 1)) - 1) * 10, int(asked["num"]), total)
+    results = [{"title": title(n), "link": f"https://x.example/{n}"} for n in found]
+    return {"organic": results, "organic_results": results}
+
+
+def youcom(query: dict[str, str], _: Any, total: int) -> Stub:
+    size = int(query["count"])
+    found = rows(int(query.get("offset", 0)) * size, size, total)
+    results = [{"title": title(n), "url": f"https://x.example/{n}"} for n in found]
+    return {"results": {"web": results, "news": results}}
+
+
+def searxng(query: dict[str, str], _: Any, total: int) -> Stub:
+    found = rows((int(query.get("pageno", 1)) - 1) * 12, 12, total)
+    return {"results": [{"title": title(n), "url": f"https://x.example/{n}"} for n in found]}
+
+
+def wikipedia(query: dict[str, str], _: Any, total: int) -> Stub:
+    found = rows(int(query.get("sroffset", 0)), int(query["srlimit"]), total)
+    more = {"continue": {"sroffset": found.stop}} if found.stop < total else {}
+    return {**more, "query": {"search": [{"title": title(n), "pageid": n + 1, "snippet": ""} for n in found]}}
+
+
+def marginalia(query: dict[str, str], _: Any, total: int) -> Stub:
+    size, page = int(query["count"]), int(query.get("page", 1))
+    results = [{"title": title(n), "url": f"https://x.example/{n}"} for n in rows((page - 1) * size, size, total)]
+    return {"page": page, "pages": -(-total // size), "results": results}
+
+
+def hackernews(query: dict[str, str], _: Any, total: int) -> Stub:
+    size, page = int(query["hitsPerPage"]), int(query.get("page", 0))
+    hits = [{"objectID": str(n), "title": title(n)} for n in rows(page * size, size, total)]
+    return {"page": page, "nbPages": -(-total // size), "hits": hits}
+
+
+def openverse(query: dict[str, str], _: Any, total: int) -> Stub:
+    size, page = int(query["page_size"]), int(query.get("page", 1))
+    results = [{"title": title(n), "url": f"https://x.example/{n}.jpg"} for n in rows((page - 1) * size, size, total)]
+    return {"page_count": -(-total // size), "results": results}
+
+
+def commons(query: dict[str, str], _: Any, total: int) -> Stub:
+    found = rows(int(query.get("gsroffset", 0)), int(query["gsrlimit"]), total)
+    pages = [
+        {"title": f"File:{title(n)}", "index": n + 1, "imageinfo": [{"url": f"https://x.example/{n}.jpg"}]}
+        for n in found
+    ]
+    return {**({"continue": {"gsroffset": found.stop}} if found.stop < total else {}), "query": {"pages": pages}}
+
+
+def github_issues(query: dict[str, str], _: Any, total: int) -> Stub:
+    size, page = int(query["per_page"]), int(query.get("page", 1))
+    found = rows((page - 1) * size, size, total)
+    items = [{"title": title(n), "html_url": f"https://github.com/o/o/issues/{n}"} for n in found]
+    return {"total_count": total, "items": items}
+
+
 # --- Patents ---
 
 
