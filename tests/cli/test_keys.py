@@ -42,6 +42,15 @@ def test_a_key_is_the_only_line_of_the_answer_and_lets_its_user_in(
     assert f"key {found.token_id} of tenant 'acme', user 'ann'" in err
 
 
+def test_who_makes_the_first_key_is_told_that_open_servers_have_to_be_started_again(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = run(capsys, "add", "acme"), run(capsys, "add", "acme")
+
+    assert "servers that run without any ask nobody for it before they are started again" in first[2]
+    assert "started again" not in second[2]
+
+
 def test_without_scopes_a_key_is_for_every_tool(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = make(capsys, "acme")
 

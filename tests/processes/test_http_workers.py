@@ -106,6 +106,9 @@ def test_workers_are_replaced_one_by_one_without_a_call_that_fails(tmp_path: Pat
             one.join(PATIENCE)
         assert failed == []
         assert not before & server.find_processes(2)
+        assert server.process.stderr is not None
+        told = [server.process.stderr.readline().strip() for _ in range(2)]
+        assert told == ["replacing 2 workers, one after the other", "all 2 workers were replaced"]
 
 
 def _is_alive(process: int) -> bool:

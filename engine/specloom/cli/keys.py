@@ -30,8 +30,10 @@ def add(options: Namespace) -> int:
 
     now = time.time()
     expires = _read_end(options.expires, now)
+    file = _open_file()
+    is_first = not file.path.exists()
     try:
-        key, text = _open_file().add(
+        key, text = file.add(
             options.tenant, user=options.user, scopes=options.scope or ["research"], expires=expires, now=now
         )
     except ApiKeyError as error:
@@ -42,6 +44,8 @@ def add(options: Namespace) -> int:
     say(text)
     tell(f"specloom: key {key.id} of tenant {key.tenant!r}, user {key.user!r}, scopes {' '.join(key.scopes)}")
     tell("  it is shown this once and not kept; clients send it as `Authorization: Bearer KEY` or `X-API-Key: KEY`")
+    if is_first:
+        tell("  it is the first one: servers that run without any ask nobody for it before they are started again")
     _audit("keys.add", key)
     return 0
 

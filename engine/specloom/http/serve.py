@@ -29,7 +29,14 @@ from specloom.server import (
     open_run_folder,
     warn,
 )
-from specloom.storage import RUN_FOLDER, local_backplane, local_owner, read_redis_settings, read_state_settings
+from specloom.storage import (
+    RUN_FOLDER,
+    STATE_FILE,
+    local_backplane,
+    local_owner,
+    read_redis_settings,
+    read_state_settings,
+)
 
 from .admin_keys import AdminSettings, read_admin_settings
 from .app import HttpApp
@@ -134,6 +141,7 @@ def serve_http(address: str, selection: Selection, *, workers: str = "", replay:
             for engine in engines:
                 engine.renew(tenants)
             service.forget_backends()
+            warn(f"SPECLOOM_TENANTS was read anew: {len(tenants.own)} tenants have settings of their own")
 
         return asyncio.run(_serve(service, settings, identities, listener, life, backplane, limits, operations, renew))
 
@@ -182,6 +190,8 @@ def read_setup(
             warn(to_plain(notice))
         problems.attempt(lambda: read_limits(environ, heads.tools, shared=identities is not None), None)
     tenants = problems.attempt(lambda: read_tenants(environ), Tenants())
+    if left := find_left_behind(environ):
+        warn(to_plain(left))
     listener = problems.attempt(lambda: bind(settings) if settings is not None else None, None)
     ports: dict[str, socket.socket] = {}
     for name, one in admin.ports.items():
@@ -191,6 +201,17 @@ def read_setup(
         raise VariableError(*problems.sentences)
     settings = read_settings(environ, f"{settings.host}:{listener.getsockname()[1]}")
     return HttpSetup(count, settings, identities, admin, listener, ports, tenants)
+
+
+def find_left_behind(environ: Mapping[str, str]) -> str:
+    """A sentence where the folder of the state holds what servers with a shared state do not see; "" where not."""
+    file = Path(state_folder(environ)) / STATE_FILE
+    if environ.get("SPECLOOM_STATE", "").strip().lower() != "redis" or not file.exists():
+        return ""
+    return (
+        f"{file} holds what was remembered before SPECLOOM_STATE=redis, and nobody sees it here: "
+        "`SPECLOOM_STATE=folder specloom data export` gives it out, user by user; remove the file when it may go"
+    )
 
 
 def find_unused(environ: Mapping[str, str], identities: IdentitySettings | None) -> Iterator[str]:

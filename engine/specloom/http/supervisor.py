@@ -87,6 +87,7 @@ class Supervisor:
         self._waits = [FIRST_WAIT] * count
         self._deaths: deque[float] = deque(maxlen=MOST_DEATHS)
         self._rolling: deque[int] = deque()
+        self._is_rolling = False
         self._signals: set[int] = set()
         self._deadline = 0.0
         self._life, self._held = os.pipe()
@@ -137,7 +138,8 @@ class Supervisor:
             else:
                 self._end()
         if signal.SIGHUP in signals and not self._deadline:
-            self._rolling = deque(range(self._count))
+            self._rolling, self._is_rolling = deque(range(self._count)), True
+            self._warn(f"replacing {self._count} workers, one after the other")
 
     def _end(self) -> None:
         self._deadline = self._clock() + self._seconds + GRACE
@@ -218,6 +220,7 @@ class Supervisor:
             self._leaving.discard(worker.replaces)
             self._places[place] = worker.replaces
             self._rolling.clear()
+            self._is_rolling = False
             self._warn("a new worker has died; the old ones go on")
             return
         if self._deadline:
@@ -254,6 +257,9 @@ class Supervisor:
                 self._leaving.add(old)
                 self._places[place] = self._start(place, old)
                 return
+        if self._is_rolling:
+            self._is_rolling = False
+            self._warn(f"all {self._count} workers were replaced")
 
     def _wait(self) -> None:
         """Until a signal, a worker that is ready, or the next thing that is due."""

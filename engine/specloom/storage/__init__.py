@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .redis_store import RedisStore
     from .audit_log import AuditRecord, AuditTrail, audit_key, audit_path, open_audit, read_rows, verify
     from .consent import add_member, check_space, decide, list_members, remove_member
-    from .files import FileLock, append_whole, sync_folder, write_whole
+    from .files import STATE_FILE, FileLock, append_whole, sync_folder, write_whole
     from .hash_chain import ChainedLog, ChainVerdict, RowFormat
     from .keys import load_master_keys, load_previous_key
     from .null_collections import NullCollections
@@ -38,7 +38,7 @@ __getattr__ = exports(
         "redis_store": "RedisStore",
         "audit_log": "AuditRecord AuditTrail audit_key audit_path open_audit read_rows verify",
         "consent": "add_member check_space decide list_members remove_member",
-        "files": "FileLock append_whole sync_folder write_whole",
+        "files": "STATE_FILE FileLock append_whole sync_folder write_whole",
         "hash_chain": "ChainedLog ChainVerdict RowFormat",
         "keys": "load_master_keys load_previous_key",
         "null_collections": "NullCollections",

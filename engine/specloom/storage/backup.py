@@ -18,16 +18,16 @@ from typing import IO, Any
 from specloom.core import KEY_FILE, dataclass, make_folder, open_private
 
 from .backplane import RUN_FOLDER
-from .files import FileLock, sync_folder
+from .files import STATE_FILE, FileLock, sync_folder
 from .keys import load_master_keys
-from .rows import FILE, LOCK_WAIT, prepare
+from .rows import LOCK_WAIT, prepare
 
 FORMAT = 1
 MANIFEST = "manifest.json"
 MOST_MANIFEST = 16 * 1024 * 1024
 """Bytes that are read of a manifest, which anybody may have written."""
 CHUNK = 1024 * 1024
-_JOURNALS = tuple(FILE + end for end in ("-wal", "-shm", "-journal"))
+_JOURNALS = tuple(STATE_FILE + end for end in ("-wal", "-shm", "-journal"))
 
 
 class BackupError(ValueError):
@@ -137,9 +137,9 @@ def _copies(folder: Path, *, with_key: bool) -> Iterator[tuple[str, Path, int]]:
     if not with_key:
         left.pop(KEY_FILE, None)
     with tempfile.TemporaryDirectory(prefix=".backup.", dir=folder) as scratch:
-        if FILE in left:
-            source = left.pop(FILE)
-            yield FILE, _copy_database(source, Path(scratch) / FILE), source.stat().st_mode & 0o777
+        if STATE_FILE in left:
+            source = left.pop(STATE_FILE)
+            yield STATE_FILE, _copy_database(source, Path(scratch) / STATE_FILE), source.stat().st_mode & 0o777
         for lock in sorted(folder.rglob("*.lock")):
             # A log and what seals it, or a list and its earlier parts, are of one moment.
             stem = lock.relative_to(folder).with_suffix("").with_suffix("").as_posix() + "."
@@ -250,11 +250,11 @@ def _pour(source: IO[bytes], target: IO[bytes], digest: Any, most: int) -> int:
 
 def _check_database(folder: Path, environ: Mapping[str, str]) -> None:
     """Nothing, or a BackupError where the database is damaged or sealed with a key that is not here."""
-    if not (folder / FILE).is_file():
+    if not (folder / STATE_FILE).is_file():
         return
     has_key = (folder / KEY_FILE).is_file()
     try:
-        with contextlib.closing(sqlite3.connect(folder / FILE, isolation_level=None)) as connection:
+        with contextlib.closing(sqlite3.connect(folder / STATE_FILE, isolation_level=None)) as connection:
             is_whole = connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
             if is_whole:
                 prepare(connection, load_master_keys(folder, environ))
@@ -272,7 +272,7 @@ def _check_database(folder: Path, environ: Mapping[str, str]) -> None:
 
 def _check_unused(folder: Path) -> None:
     """Nothing, or a BackupError where a server has the database open: only one that is alone may leave the journal."""
-    path = folder / FILE
+    path = folder / STATE_FILE
     if not path.is_file():
         return
     try:

@@ -14,6 +14,8 @@ from typing import IO
 
 from specloom.core import open_private
 
+STATE_FILE = "state.db"
+"""The database in the folder of the state."""
 WAIT = 5.0
 """Seconds for which a lock is waited for."""
 POLL = 0.05

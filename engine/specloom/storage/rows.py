@@ -15,6 +15,7 @@ from specloom.plugins import Event, Item
 
 from .addresses import Tags, ViewAddress, bind
 from .bounds import check_index, damaged_event, damaged_item, touch_every
+from .files import STATE_FILE
 from .keys import (
     SALT_BYTES,
     MasterKeys,
@@ -149,7 +150,6 @@ class Rows:
 # --- The file behind the state: how it is opened, what is in it, and what its errors mean to a caller -----------------
 
 
-FILE = "state.db"
 FORMAT = 1
 LOCK_WAIT = 15.0
 """Seconds to wait for another process that is writing."""
@@ -164,7 +164,7 @@ def open_database(folder: Path, *, max_bytes: int, lock_wait: float = LOCK_WAIT)
     It may be used by one thread at a time. Raises sqlite3.Error and OSError.
     """
     make_folder(folder)
-    path = folder / FILE
+    path = folder / STATE_FILE
     make_database(path)
     connection = sqlite3.connect(path, timeout=lock_wait, isolation_level=None, check_same_thread=False)
     try:

@@ -24,6 +24,8 @@ from specloom.plugins import (
     join_owner,
 )
 
+from .files import STATE_FILE
+
 if TYPE_CHECKING:
     from specloom.plugins import Collections, CollectionStore
 
@@ -122,11 +124,12 @@ class StateStores:
 
         A folder in which nobody has remembered anything is left without a file.
         """
-        from .rows import FILE
-
-        if self._store is None and not self._is_shared() and not (Path(state_folder(self._environ)) / FILE).exists():
+        if self._store is None and not self._is_shared() and not self._is_begun():
             return
         await self.store().count(CONSENTS.name)
+
+    def _is_begun(self) -> bool:
+        return (Path(state_folder(self._environ)) / STATE_FILE).exists()
 
     def _is_shared(self) -> bool:
         return self._may_share and self._environ.get("SPECLOOM_STATE", "").strip().lower() == "redis"
