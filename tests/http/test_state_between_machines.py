@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from mcp import Client
 
+from specloom.http.serve import find_left_behind
 from specloom.plugins import join_owner
 from specloom.storage import add_member
 from tests.support.crossing import PURPOSES, SECRET, SPACE
@@ -164,3 +165,14 @@ async def test_while_redis_is_away_what_remembers_says_so_and_all_else_goes_on(
         recalled = await ask(client, "memory_recall", query="otters")
     assert seen["stepCount"] == 2
     assert [one["note"] for one in recalled["memories"]] == ["otters hold hands"]
+
+
+def test_a_folder_whose_state_is_seen_by_nobody_any_more_is_told(tmp_path: Path) -> None:
+    there = {"SPECLOOM_STATE_DIR": str(tmp_path), "SPECLOOM_STATE": "redis"}
+
+    empty = find_left_behind(there)
+    (tmp_path / "state.db").touch()
+
+    assert empty == ""
+    assert find_left_behind(there).startswith(f"{tmp_path / 'state.db'} holds what was remembered before")
+    assert find_left_behind({**there, "SPECLOOM_STATE": ""}) == ""

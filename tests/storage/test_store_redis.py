@@ -379,6 +379,30 @@ async def test_a_store_of_another_key_or_a_newer_version_is_refused_and_left_alo
         await make().drawer("notes", ANN).get("n")
 
 
+async def test_a_key_is_replaced_machine_by_machine_and_each_reads_what_the_others_write(make: Make) -> None:
+    old, new = MasterKeys(KEY, OTHER), MasterKeys(OTHER, KEY)
+    views = {"before": make(MasterKeys(KEY)).drawer("notes", ANN)}
+    await views["before"].put("begun", {"text": "before"})
+
+    # First all machines learn the new key beside the old one, then one after the other takes it as its own.
+    one, two = make(old), make(old)
+    await one.drawer("notes", ANN).put("of one", {"text": "old key"})
+    turned = make(new)
+    await turned.drawer("notes", ANN).put("of two", {"text": "new key"})
+    during = [
+        {item.key: item.value["text"] for item in await store.drawer("notes", ANN).items()}
+        for store in (one, two, turned, make(old))
+    ]
+    # At last all have it, and once it has sealed everything anew the old one is needed no more.
+    last = make(new)
+    await last.expire()
+    after = {item.key: item.value["text"] for item in await make(MasterKeys(OTHER)).drawer("notes", ANN).items()}
+
+    everything = {"begun": "before", "of one": "old key", "of two": "new key"}
+    assert during == [everything] * 4
+    assert after == everything
+
+
 async def test_what_is_not_ours_under_a_name_of_ours_is_a_sentence(
     make: Make, server: RedisServer, told: list[str]
 ) -> None:
