@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from specloom.cli import install
 from specloom.cli.host_file import find_entry
 from specloom.cli.hosts import HostCommand, load_hosts
 from specloom.cli.main import main
@@ -321,6 +322,33 @@ def test_a_host_has_its_file_where_its_system_has_it(
     host: str, system: str, environ: dict[str, str], place: str
 ) -> None:
     assert load_hosts(system)[host].find_file(environ, system) == Path(place)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="programs have another form there")
+def test_the_program_that_runs_is_the_one_that_is_written(tmp_path: Path, monkeypatch) -> None:
+    def program(*parts: str) -> str:
+        path = tmp_path.joinpath(*parts)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("#!/bin/sh\n", encoding="utf-8")
+        path.chmod(0o755)
+        return str(path)
+
+    mine, other = program("mine", "specloom"), program("other", "specloom")
+    python, runner = program("mine", "python"), program("tools", "uvx")
+    alone, fetched = program("alone", "python"), program("uv", "archive-v0", "x", "bin", "specloom")
+    monkeypatch.setenv("PATH", str(Path(other).parent))
+    monkeypatch.setattr(sys, "executable", python)
+
+    monkeypatch.setattr(sys, "argv", [other])
+    assert install._find_argv("") == (other, "serve")
+    monkeypatch.setattr(sys, "argv", [str(tmp_path / "specloom" / "__main__.py")])
+    assert install._find_argv("") == (mine, "serve")
+    monkeypatch.setattr(sys, "executable", alone)
+    assert install._find_argv("") == (alone, "-m", "specloom", "serve")
+    monkeypatch.setattr(sys, "argv", [fetched])
+    assert install._find_argv("") == (fetched, "serve")
+    monkeypatch.setenv("PATH", str(Path(runner).parent))
+    assert install._find_argv("") == (runner, "specloom", "serve")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="terminals are those of POSIX")

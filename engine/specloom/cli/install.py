@@ -132,14 +132,17 @@ def _find_argv(command: str) -> tuple[str, ...]:
         if program is None:
             raise CommandError(f"there is no program {argv[0] if argv else ''!r}; give --command one that can be run")
         return str(Path(program).absolute()), *argv[1:]
-    program = shutil.which(sys.argv[0]) or shutil.which("specloom")
+    # Not the one that PATH names: it may be another installation than the one that runs.
+    beside = Path(sys.executable).with_name("specloom.exe" if os.name == "nt" else "specloom")
+    named = shutil.which(sys.argv[0]) if Path(sys.argv[0]).stem == "specloom" else None
+    program = named or (str(beside) if beside.is_file() else None)
+    if program is None:
+        return sys.executable, "-m", "specloom", "serve"
     runner = shutil.which("uvx")
-    if runner and program and f"{os.sep}archive-v" in str(Path(program).resolve()):
+    if runner and f"{os.sep}archive-v" in str(Path(program).resolve()):
         # It stands in a folder that uv may empty at any time.
         return str(Path(runner).absolute()), "specloom", "serve"
-    if program and Path(program).stem == "specloom":
-        return str(Path(program).absolute()), "serve"
-    return sys.executable, "-m", "specloom", "serve"
+    return str(Path(program).absolute()), "serve"
 
 
 def _choose_env(options: Namespace, old: Mapping[str, Any], host: McpHost) -> dict[str, str]:
