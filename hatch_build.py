@@ -1,8 +1,9 @@
-"""Puts what is compiled of the shipped specs into the wheel, so that a first start waits for nothing."""
+"""Puts what is compiled of the shipped specs into the wheel, and makes the README one that can be read anywhere."""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -10,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
+
+BLOB, TREE = (f"https://github.com/specloom/specloom/{kind}/" for kind in ("blob", "tree"))
 
 NOT_HERE = 3
 """What the compiler leaves with where its dependencies are missing, as in a build that is isolated from them."""
@@ -48,3 +52,25 @@ class CompileSpecs(BuildHookInterface):  # type: ignore[type-arg]
         """Remove what was compiled, which is in the wheel by now."""
         if version != "editable" and hasattr(self, "folder"):
             self.folder.cleanup()
+
+
+class ReadableReadme(MetadataHookInterface):
+    """The README as the page of a package shows it: links to files of the checkout lead to those of the release."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Give the README as the long description."""
+        text = Path(self.root, "README.md").read_text(encoding="utf-8")
+        metadata["readme"] = {
+            "content-type": "text/markdown",
+            "text": make_links_whole(text, f"v{metadata['version']}"),
+        }
+
+
+def make_links_whole(text: str, tag: str) -> str:
+    """A Markdown text in which no link is relative: files and folders are those of a tag of the repository."""
+
+    def whole(match: re.Match[str]) -> str:
+        path = match[1]
+        return f"]({TREE if path.endswith('/') else BLOB}{tag}/{path})"
+
+    return re.sub(r"\]\((?!https?://|#|mailto:)([^)\s]+)\)", whole, text)

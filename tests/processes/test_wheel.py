@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -105,6 +106,19 @@ def test_the_wheel_has_the_specs_the_licence_and_the_type_marker_and_no_tests(wh
     assert "specloom/py.typed" in names
     assert any(name.endswith("/licenses/LICENSE") for name in names)
     assert not [name for name in names if name.startswith("tests/") or "/tests/" in name or ".venv" in name]
+
+
+def test_the_page_of_the_package_has_no_link_that_leads_nowhere_and_the_manual_comes_with_it(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        (metadata,) = [name for name in names if name.endswith(".dist-info/METADATA")]
+        page = archive.read(metadata).decode()
+
+    links = re.findall(r"\]\(([^)\s]+)\)", page)
+    assert links
+    assert [link for link in links if not link.startswith(("https://", "http://", "#"))] == []
+    assert any(name.endswith("/share/man/man1/specloom.1") for name in names)
+    assert "specloom/shipped/CHANGELOG.md" in names
 
 
 def test_what_is_imported_is_what_was_installed(installed: Path, elsewhere: Path) -> None:
