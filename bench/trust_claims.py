@@ -27,7 +27,13 @@ from specloom.domains.trust.claims.coverage import assess
 
 DOCS = Path(__file__).parents[1] / "docs" / "trust.md"
 BEGIN, END = "<!-- begin claims -->", "<!-- end claims -->"
-SETS = ("claims_fifth.yaml", "claims_sixth.yaml", "claims_seventh.yaml", "claims_eighth.yaml")
+SETS = (
+    "claims_fifth.yaml",
+    "claims_sixth.yaml",
+    "claims_seventh.yaml",
+    "claims_eighth.yaml",
+    "judging_claims.yaml",
+)
 HALVES = ("development", "judging")
 LANGUAGES = ("en", "de", "fr", "es", "it", "ru", "zh", "ja")
 KINDS = ("contradicted", "mischaracterised", "not_addressed")
@@ -144,7 +150,8 @@ def to_page() -> str:
         data, unseen = load(name), [case for case in cases if case.set == name and not case.mended]
         if unseen:
             parts += [
-                f"**Never looked at**: {_count(unseen)}, written on {data['written']} and run when the rules stood."
+                f"**Never looked at**: {_count(unseen)} (`{name}`), written on {data['written']} "
+                "and run when the rules stood."
             ]
             parts += [to_table(to_rows(list(run(unseen))))]
         if "first_run" in data:

@@ -224,6 +224,9 @@ def to_crossref(doi: str, record: Mapping[str, Any]) -> dict[str, Any]:
         "issued": {"date-parts": [[record.get("year")]]},
         "container-title": [record["venue"]] if record.get("venue") else [],
     }
+    for theirs, ours in (("volume", "volume"), ("issue", "issue"), ("page", "pages")):
+        if value := record.get(ours):
+            message[theirs] = str(value)
     if updates := record.get("updates"):
         message["updated-by"] = [
             {

@@ -18,6 +18,7 @@ sys.modules["bench_trust_claims"] = bench
 spec.loader.exec_module(bench)
 
 CASES = [case for name in bench.SETS for case in bench.to_cases(name)]
+ANOTHER_HAND = "judging_claims.yaml"
 # Measured in November 2026: right and wrong by half and kind. Floors of `right` only rise, those of `wrong` only fall.
 FLOORS = {
     ("development", "contradicted"): (137, 0),
@@ -27,7 +28,16 @@ FLOORS = {
     ("judging", "mischaracterised"): (68, 1),
     # Two are altered quotations, whose pages have nothing else of the claim.
     ("judging", "not_addressed"): (61, 1),
+    # Written without the rules: no rule was changed for what is wrong there.
+    (ANOTHER_HAND, "contradicted"): (45, 3),
+    (ANOTHER_HAND, "mischaracterised"): (22, 1),
+    (ANOTHER_HAND, "not_addressed"): (41, 10),
 }
+
+
+def to_floor(case):
+    """The floors that a case counts for: those of its half, and for the set of another hand those of that set."""
+    return case.set if case.set == ANOTHER_HAND else case.half
 
 
 def test_the_halves_are_of_one_size_and_share_no_page():
@@ -70,7 +80,7 @@ def test_the_page_shows_the_figures_of_today_and_no_other(tmp_path, monkeypatch,
 
 @pytest.mark.parametrize(("half", "kind"), FLOORS)
 def test_no_figure_of_a_half_falls_below_its_floor(half, kind):
-    outcomes = [outcome for _, outcome in bench.run([case for case in CASES if case.half == half])]
+    outcomes = [outcome for _, outcome in bench.run([case for case in CASES if to_floor(case) == half])]
     [score] = bench.to_scores(outcome for outcome in outcomes if outcome.measure == kind)
     wrong = [f"{each.case} {each.detail}" for each in outcomes if each.measure == kind and each.found > each.expected]
 
