@@ -20,7 +20,7 @@ from tests.support.shipped import shipped_model
 
 ROOT = Path(__file__).parents[2]
 CONTRACT = Path(os.environ.get("SPECLOOM_CONTRACT", ROOT.parent / "shared" / "spec" / "tools-contract.json"))
-ADDED = {"web_search": {"sites", "depth"}}
+ADDED = {"web_search": {"sites", "depth", "date_from", "date_to", "file_type"}}
 """Inputs of a newer edition than the table of the contract."""
 
 CURSOR = "cursor"
@@ -45,6 +45,9 @@ INPUTS: dict[str, dict[str, dict[str, Any]]] = {
         "lens": {"type": "string"},
         "provider": {"type": "string"},
         "depth": {"type": "string", "default": "quick", "enum": ["quick", "wide"]},
+        "date_from": {"type": "string"},
+        "date_to": {"type": "string"},
+        "file_type": {"type": "string"},
         "sessionId": {"type": "string"},
         "claim": {"type": "string", "maxLength": 2000},
     },

@@ -26,7 +26,7 @@ PUBLISHED: dict[str, set[str]] = {
     "econ_search": set(),
     "filing_search": set(),
     "format_bibliography": {"bibliography", "format"},
-    "legal_search": set(),
+    "legal_search": {"judge", "docket_number", "cites"},
     "local_search": set(),
     "patent_search": set(),
     "research_export": set(),

@@ -312,7 +312,18 @@ async def check(
         assert name not in told
 
 
-KEYS = {"CORE_API_KEY": "made-up-1", "SCHOLAR_API_KEY": "made-up-2"}
+KEYS = {
+    "CORE_API_KEY": "made-up-1",
+    "SCHOLAR_API_KEY": "made-up-2",
+    "BRAVE_API_KEY": "made-up-3",
+    "GOOGLE_CUSTOM_SEARCH_API_KEY": "made-up-4",
+    "GOOGLE_CUSTOM_SEARCH_ID": "made-up-5",
+    "SERPER_API_KEY": "made-up-6",
+    "SEARCHAPI_API_KEY": "made-up-7",
+    "TAVILY_API_KEY": "made-up-8",
+    "EXA_API_KEY": "made-up-9",
+    "SEARXNG_URL": "https://searx.example.org",
+}
 
 
 @pytest.mark.parametrize(
@@ -354,3 +365,81 @@ async def test_pages_on_other_sites_are_no_papers() -> None:
 
     assert [one["title"] for one in answer["papers"]] == ["B"]
     assert answer["removed"]["otherSites"] == 1
+
+
+# --- The web ---------------------------------------------------------------------------------------------------------
+
+
+def organic(name: str, link: str = "link", date: str = "") -> dict[str, Any]:
+    """Two pages as engines write them, of which the second is too old where days are told."""
+    pages = [("A", "2020-03-04"), ("B", "2018-01-01")]
+    return {
+        name: [{"title": one, link: f"https://{one}.example/", **({date: day} if date else {})} for one, day in pages]
+    }
+
+
+WEB: dict[str, Any] = {
+    "brave.com": {"web": organic("results", "url", "page_age")},
+    "googleapis": organic("items"),
+    "serper.dev": organic("organic", "link", "date"),
+    "searchapi.io": organic("organic_results", "link", "date"),
+    "tavily.com": organic("results", "url"),
+    "exa.ai": organic("results", "url", "publishedDate"),
+    "searx.example.org": organic("results", "url", "publishedDate"),
+}
+PAGES = {"date_from": {"date_from": "2020-02-01", "date_to": "2020-12-24"}, "file_type": {"file_type": "pdf"}}
+SENT = {
+    "brave": {"date_from": "freshness=2020-02-01to2020-12-24", "file_type": "filetype:pdf"},
+    "google": {"date_from": "sort=date:r:20200201:20201224", "file_type": "fileType=pdf"},
+    "serper": {"date_from": "cdr:1,cd_min:02/01/2020,cd_max:12/24/2020", "file_type": "filetype:pdf"},
+    "searchapi": {"date_from": "time_period_min=02/01/2020", "file_type": "filetype:pdf"},
+    "tavily": {"date_from": '"start_date":"2020-02-01"', "file_type": TOLD},
+    "exa": {"date_from": '"startPublishedDate":"2020-02-01T00:00:00.000Z"', "file_type": TOLD},
+    "searxng": {"date_from": TOLD, "file_type": "filetype:pdf"},
+}
+
+
+@pytest.mark.parametrize(
+    ("provider", "filter_", "how"),
+    [(provider, filter_, how) for provider, held in SENT.items() for filter_, how in held.items()],
+)
+async def test_a_filter_of_pages_is_sent_or_told(provider: str, filter_: str, how: str) -> None:
+    asked = PAGES[filter_] | {"query": "otters"}
+    await check("web_search", provider, filter_, how, asked, stubs=WEB, rows="results")
+
+
+async def test_pages_known_to_be_of_other_days_are_left_out_whoever_found_them() -> None:
+    answer = await Product(Upstreams(WEB), KEYS).answer(
+        "web_search", query="otters", provider="searxng", date_from="2020-02-01"
+    )
+
+    assert [one["title"] for one in answer["results"]] == ["A"]
+    assert answer["removed"] == {"otherSites": 0, "otherDays": 1}
+
+
+# --- Courts ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"judge": "Otter"}, "judge=Otter"),
+        ({"docket_number": "70-18"}, "docket_number=70-18"),
+        ({"jurisdiction": "scotus"}, "court=scotus"),
+        ({"date_from": "2001-01-01"}, "filed_after=2001-01-01"),
+        ({"date_to": "2001-01-01"}, "filed_before=2001-01-01"),
+        ({"cites": "347 U.S. 483"}, "otters cites:(11)"),
+    ],
+)
+async def test_a_filter_of_cases_is_sent(asked: dict[str, Any], words: str) -> None:
+    found = {
+        "count": 1,
+        "next": None,
+        "results": [{"absolute_url": "/opinion/1/a/", "caseName": "A", "opinions": [{"id": 11}]}],
+    }
+    upstreams = Upstreams({"courtlistener.com": found})
+
+    answer = await Product(upstreams).answer("legal_search", query="otters", **asked)
+
+    assert words in words_of(upstreams.asked)
+    assert answer["resultCount"] == 1
