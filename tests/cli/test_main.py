@@ -14,12 +14,15 @@ import pytest
 
 from specloom import server
 from specloom.cli import parser
+from specloom.cli.common import CommandError
 from specloom.cli.main import main
 from specloom.cli.parser import make_parser
+from specloom.cli.run import _save_linked
 from specloom.core import load_table
 from specloom.core.messages import Request, Response
 from specloom.core.terminal import Paint, SafeStream, answer_lines, row_lines
 from specloom.runtime.recordings import to_recording, write_whole
+from tests.support.audited import desk
 from tests.support.demo_specs import PROVIDER, write_demo
 from tests.support.loopback import Call, Loopback
 
@@ -727,3 +730,40 @@ def test_what_is_not_understood_is_told_in_the_words_of_the_command(
 
     assert (code, out) == (2, "")
     assert told in err
+
+
+# --- files in, files out ---
+
+
+def test_an_argument_may_be_the_text_of_a_file(
+    specs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a=b.txt").write_text("\ufeffotters @ sea", encoding="utf-8")
+    _, out, _ = run(capsys, "explain", "demo_find", f"query@{tmp_path / 'a=b.txt'}", "--json")
+    assert json.loads(out)["arguments"]["query"] == "otters @ sea"
+
+    _, out, _ = run(capsys, "explain", "demo_find", "query=a@b", "--json")
+    assert json.loads(out)["arguments"]["query"] == "a@b"
+
+    monkeypatch.setattr("sys.stdin", io.StringIO("piped in"))
+    _, out, _ = run(capsys, "explain", "demo_find", "query@-", "--json")
+    assert json.loads(out)["arguments"]["query"] == "piped in"
+
+    code, _, err = run(capsys, "explain", "demo_find", f"query@{tmp_path / 'none.txt'}")
+    assert (code, "none.txt cannot be read: No such file" in err) == (2, True)
+
+
+async def test_what_an_answer_links_is_written_to_files_and_none_is_overwritten(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with desk() as audits:
+        answer = await audits.audit(entries=[{"doi": "10.1234/fly"}], report="html", notes=True)
+        kept = (await audits.read(answer["reportResource"])).content
+
+        await _save_linked(audits.executor, answer, str(tmp_path / "out"))
+
+        assert (tmp_path / "out" / "bibliography-audit.html").read_text(encoding="utf-8") == kept
+        assert "audit of" in (tmp_path / "out" / "bibliography-with-notes.txt").read_text(encoding="utf-8")
+        assert capsys.readouterr().err.count("wrote ") == 2
+        with pytest.raises(CommandError, match="exists and is not overwritten"):
+            await _save_linked(audits.executor, answer, str(tmp_path / "out"))

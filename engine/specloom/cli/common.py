@@ -87,11 +87,29 @@ def answer(
 
 
 def to_pairs(words: Sequence[str]) -> list[tuple[str, str]]:
-    """`KEY=VALUE` words as pairs."""
+    """Words as pairs: `KEY=VALUE`, or `KEY@FILE` for the text of a file (`-` for what is piped in)."""
+    pairs = []
     for word in words:
-        if word.find("=") < 1:
-            raise CommandError(f"{word!r} is not an argument; write KEY=VALUE, such as query='sea otters'")
-    return [(name, value) for name, _, value in (word.partition("=") for word in words)]
+        name, equals, value = word.partition("=")
+        file = name.partition("@")
+        if file[0] and file[1]:
+            pairs.append((file[0], _read_text(word[len(file[0]) + 1 :])))
+        elif name and equals:
+            pairs.append((name, value))
+        else:
+            raise CommandError(f"{word!r} is not an argument; write KEY=VALUE, such as query='sea otters', or KEY@FILE")
+    return pairs
+
+
+def _read_text(path: str) -> str:
+    try:
+        if path == "-":
+            return sys.stdin.read()
+        with open(path, encoding="utf-8-sig") as file:  # noqa: PTH123 - pathlib takes longer to import than this takes
+            return file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+        raise CommandError(f"{path} cannot be read: {reason}") from None
 
 
 def to_raw(tool: Tool, words: Sequence[str]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
@@ -29,6 +30,7 @@ from .exits import INTERRUPTED, PROBLEMS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from specloom.model import Model
+    from specloom.runtime import Executor
     from specloom.server import Selection
 
 LEAVING = 2.0
@@ -122,6 +124,8 @@ def call(options: Namespace) -> int:
     async def run() -> Any:
         try:
             done = await executor.call(options.tool, raw, progress=progress if sys.stderr.isatty() else None)
+            if options.save:
+                await _save_linked(executor, done.answer, options.save)
             return done, await presenter.present(options.tool, done, "")
         except asyncio.CancelledError:
             # Somebody pressed Ctrl-C. A thread that waits for a name, or a browser, does not keep the process.
@@ -163,6 +167,41 @@ def _show(options: Namespace, done: Any, presented: Any, *, as_json: bool, code:
         as_json=options.json or as_json,
         code=code,
     )
+
+
+_ENDINGS = {
+    "text/html": ".html",
+    "text/markdown": ".md",
+    "application/json": ".json",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
+}
+"""How files of a type end; any other is a .txt, or .bin where it is no text."""
+
+
+async def _save_linked(executor: Executor, found: Any, folder: str) -> None:
+    """Write what an answer links as kept to files of a folder, and say which."""
+    from pathlib import Path
+
+    if isinstance(found, dict | list):
+        for each in found.values() if isinstance(found, dict) else found:
+            await _save_linked(executor, each, folder)
+        return
+    linked = executor.model.find_artifact(found) if isinstance(found, str) else None
+    kept = await executor.artifacts.read("", linked[1]) if linked and executor.artifacts is not None else None
+    if kept is None:
+        return
+    body = kept.content.encode("utf-8", "replace") if isinstance(kept.content, str) else kept.content
+    ending = _ENDINGS.get(kept.mime_type) or (".txt" if isinstance(kept.content, str) else ".bin")
+    stem = re.sub(r"[^a-z0-9]+", "-", kept.name.lower()).strip("-")[:80] or "answer"
+    path = Path(folder) / f"{stem}{ending}"
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with path.open("xb") as file:
+                file.write(body)
+        except FileExistsError:
+            raise CommandError(f"{path} exists and is not overwritten; choose another folder or remove it") from None
+    tell(f"wrote {path}")
 
 
 def explain(options: Namespace) -> int:
