@@ -5,6 +5,7 @@ Everything else that speaks of the statement bears on it, and whoever reads deci
 
 from __future__ import annotations
 
+from difflib import SequenceMatcher
 from typing import Final, Literal
 
 from specloom.core import dataclass
@@ -13,7 +14,6 @@ from specloom.domains.text.tokens import tokens
 
 from ..claims.coverage import assess
 from ..claims.cues import Cue
-from ..claims.weight import occurs
 
 Stance = Literal["for", "against", "bears_on_it"]
 STANCES: Final = (
@@ -30,6 +30,8 @@ _AGAINST: Final = 0.6
 _BEARS: Final = 0.35
 """The share from which on a text bears on a statement; below it words are shared by chance."""
 _LONGEST_QUOTE: Final = 360
+_IN_SEQUENCE: Final = 0.95
+"""The share of a statement's words that a sentence has in their order where it states it."""
 _ARTICLES: Final = frozenset({"a", "an", "the"})
 
 
@@ -80,9 +82,11 @@ def _is_denied(statement: str, text: str) -> bool:
 
 
 def _has_every_word(sentence: str, statement: str) -> bool:
-    """Whether a sentence has the small words of a statement, too: what is on the ice is not under it."""
-    words = tokens(sentence)
-    return all(occurs(word, words) for word in tokens(statement) if word not in _ARTICLES)
+    """Whether a sentence has the words of a statement, small ones too, in their order: who is named first may matter,
+    and what is on the ice is not under it."""
+    words = [word for word in tokens(statement) if word not in _ARTICLES]
+    blocks = SequenceMatcher(None, words, tokens(sentence), autojunk=False).get_matching_blocks()
+    return sum(block.size for block in blocks) >= _IN_SEQUENCE * len(words)
 
 
 def is_question(statement: str) -> bool:
