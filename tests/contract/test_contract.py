@@ -20,7 +20,7 @@ from tests.support.shipped import shipped_model
 
 ROOT = Path(__file__).parents[2]
 CONTRACT = Path(os.environ.get("SPECLOOM_CONTRACT", ROOT.parent / "shared" / "spec" / "tools-contract.json"))
-ADDED = {"web_search": {"sites", "depth", "date_from", "date_to", "file_type"}}
+ADDED = {"web_search": {"sites", "depth", "date_from", "date_to", "file_type"}, "news_search": {"depth"}}
 """Inputs of a newer edition than the table of the contract."""
 
 CURSOR = "cursor"
@@ -76,6 +76,7 @@ INPUTS: dict[str, dict[str, dict[str, Any]]] = {
         "country": {"type": "string"},
         "language": {"type": "string"},
         "safe": {"type": "string", "enum": ["off", "moderate", "strict"]},
+        "depth": {"type": "string", "default": "quick", "enum": ["quick", "wide"]},
         "provider": {"type": "string"},
         "sessionId": {"type": "string"},
     },
@@ -101,7 +102,7 @@ OUTPUTS: dict[str, tuple[str, set[str], set[str], set[str], set[str]]] = {
         {"articles", "query", "resultCount", "trust"},
         {"hints", "requestedNumResults", "notApplied", "removed"},
         {"title", "url", "source", "snippet"},
-        {"publishedAt", "extraSnippets", "engagement"},
+        {"publishedAt", "extraSnippets", "engagement", "foundBy"},
     ),
 }
 LIFETIMES = {"web_search": 1800, "image_search": 1800, "news_search": 900}
