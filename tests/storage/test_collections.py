@@ -156,7 +156,7 @@ def test_every_shipped_collection_is_kept_by_somebody_and_everything_kept_is_shi
     needed |= {name for tool in tools for name in reached_by(tool)}
 
     assert set(declared) == needed
-    assert keepers("memories", tools) == ["memory_recall", "memory_save"]
+    assert keepers("memories", tools) == ["memory_delete", "memory_recall", "memory_save"]
     assert keepers("sessions") == ["export_session", "recover_session", "session_sources", "session_text", "take_step"]
 
 

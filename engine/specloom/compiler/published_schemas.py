@@ -49,7 +49,8 @@ def input_schema(inputs: Iterable[Input], *, nested: bool = False) -> dict[str, 
         elif one.kind == "list":
             said["items"] = {"type": "string", **_bounds_of_text(one)}
         else:
-            said |= _bounds_of_text(one)
+            # How long a text of a list's object may be is refused in words; said for each it costs more than it tells.
+            said |= {key: value for key, value in _bounds_of_text(one).items() if not (nested and key == "maxLength")}
         # Nearly every tool takes the size of its answer, which is moved to its bounds with a word; saying them so often
         # costs more tokens than any caller gains.
         is_bounded = one.name != BUDGET
