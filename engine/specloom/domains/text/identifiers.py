@@ -28,6 +28,8 @@ PATENT = re.compile(
     rf"""\bU\.?S\.?\s++(?i:(?:design\s++|plant\s++|reissue\s++)?(?:patent|pat\.)\s*+(?:application\s++)?(?:publication\s++)?
         (?:(?:nos?\.?|numbers?)\s*+)?)
         (?P<us>(?:D|PP|RE)?[0-9]{{1,4}}(?:,[0-9]{{3}}){{1,3}}|[0-9]{{4}}/[0-9]{{7}}|[0-9]{{6,8}})(?![\w,]{{0,40}}[0-9])
+    |(?i:\b(?:patent|pat\.)\s++(?:nos?\.?\s++)?)US[\s-]?(?P<us_named>[0-9]{{1,2}}(?:,[0-9]{{3}}){{2}}|[0-9]{{7,8}})(?![\w,]{{0,40}}[0-9])
+        (?!\s?[A-CEHPSTUY][0-9]?(?!\w))
     |(?<![\w.-])(?P<office>{_OFFICES})[\s-]?(?P<number>(?:D|PP|RE)?[0-9]{{1,4}}(?:[,/\ ]?[0-9]{{3,7}}){{1,3}})
         [\s-]?(?P<kind>[A-CEHPSTUY][0-9]?)(?![\w])
     |\bpatents\.google\.com/patent/(?P<google>(?:{_OFFICES})[0-9A-Z]{{4,16}})(?![\w])""",
@@ -67,7 +69,7 @@ def to_patent(match: re.Match[str]) -> str:
     """The number as its office publishes it, without blanks, commas and strokes: `US7654321B2`, `WO2020123456A1`."""
     if google := match["google"]:
         return google
-    if us := match["us"]:
+    if us := match["us"] or match["us_named"]:
         return "US" + re.sub(r"[,/]", "", us)
     number = re.sub(r"[,/ ]", "", match["number"])
     # The shortest numbers in use have six digits behind the office, with a letter in front of designs.

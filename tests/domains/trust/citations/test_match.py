@@ -1,6 +1,7 @@
 """Matching: what may differ between a citation and its record, and what may not."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -9,8 +10,8 @@ from hypothesis import strategies as st
 from specloom.domains.text.fold import compact, find_script, fold, is_near, strip_markup, to_latin
 from specloom.domains.text.people import Name, parse_names, same_person
 from specloom.domains.trust.citations.existence import _REGISTERS
-from specloom.domains.trust.citations.match import WorkRecord, match_fields, match_text
-from specloom.domains.trust.citations.reference import parse_reference
+from specloom.domains.trust.citations.match import WorkRecord, match_fields, match_reference, match_text
+from specloom.domains.trust.citations.reference import PARTIES, from_fields, parse_reference
 from specloom.domains.trust.citations.venues import is_keeper, is_part, same_venue, shares_words
 from specloom.domains.trust.citations.work import OWNERS, PEOPLE, to_work
 from tests.support.shipped import shipped_model
@@ -107,6 +108,22 @@ def test_what_is_near_but_not_the_same_is_neither_match_nor_mismatch(supplied, r
 )
 def test_another_title_is_a_mismatch(supplied, recorded):
     assert match_fields(WorkRecord(titles=(recorded,)), title=supplied).title.verdict == "mismatch"
+
+
+@pytest.mark.parametrize(
+    ("parties", "verdict"),
+    [
+        ("Tinker v. Des Moines Indep. Cmty. Sch. Dist.", "not_checked"),
+        ("Tinker v. Burlington N. Ry. Employees", "mismatch"),
+        ("Fabricated Plaintiff v. Springfield Indep. Sch. Dist.", "mismatch"),
+    ],
+)
+def test_parties_may_be_shortened_as_courts_do_and_not_be_others(parties, verdict):
+    record = to_record("Tinker v. Des Moines Independent Community School District", years=[1969])
+
+    found = match_reference(replace(from_fields(title=parties), title_sign=PARTIES), record)
+
+    assert found.judgements[0].verdict == verdict
 
 
 def test_any_title_of_the_record_will_do():

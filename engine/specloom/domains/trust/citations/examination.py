@@ -392,7 +392,7 @@ def _judge_search(examination: CitationExamination) -> tuple[Status, str]:
     # What a few have not does not tell what most would have had.
     if len(search.failed) > len(search.answered):
         return "unchecked", f"nothing like it is in {' and '.join(search.answered)}{silent}"
-    if why := find_uncovered(examination.text or examination.reference.text):
+    if why := find_uncovered(examination.text or examination.reference.text, examination.reference.years):
         return "unchecked", f"{lack}; {why}"
     if not is_covered(examination.reference, examination.venue):
         return "unchecked", f"{lack}, and they do not list every kind of work"

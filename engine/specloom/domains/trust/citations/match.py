@@ -183,6 +183,9 @@ def cut_title(title: str) -> list[str]:
     return [each.strip() for each in cuts if terms(each)] or ([title] if title else [])
 
 
+_DOTTED = re.compile(r"(?<!\w)[A-Z][a-z'’]{1,12}(?=\.)")
+
+
 def _judge_difference(
     reference: Reference, record: WorkRecord, supplied: str, recorded: Sequence[str], authors: Judgement
 ) -> tuple[Verdict, str]:
@@ -191,6 +194,11 @@ def _judge_difference(
         return "not_checked", "the titles are in different scripts; one may be a translation of the other"
     names = frozenset(tokens(" ".join(f"{name.family} {name.given}" for name in record.authors)))
     words = [word for word in terms(supplied) if word not in names and not _is_explained(word, record)]
+    if reference.title_sign == PARTIES:
+        # Courts shorten the names of parties: "Indep. Cmty. Sch. Dist."
+        dotted = [word for word in _DOTTED.findall(supplied) if any(is_part(word, title) for title in recorded)]
+        shortened = {term for word in dotted for term in terms(word)}
+        words = [word for word in words if word not in shortened]
     absent = [word for word in words if not any(to_share(word, title) for title in recorded)]
     if len(absent) < 2:
         nearest = max(recorded, key=lambda each: to_share(supplied, each))
