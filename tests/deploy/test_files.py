@@ -171,7 +171,7 @@ def test_the_image_is_built_from_everything_that_the_wheel_is_made_of() -> None:
     wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
     copied = {word for line in find_instructions("COPY") if "--from" not in line for word in line.split()[:-1]}
     needed = {one.split("/")[0] for one in [*wheel["packages"], *wheel["force-include"]]}
-    needed |= {"pyproject.toml", "hatch_build.py", project["project"]["readme"], *project["project"]["license-files"]}
+    needed |= {"pyproject.toml", "hatch_build.py", "README.md", *project["project"]["license-files"]}
 
     assert [one for one in sorted(copied) if not (ROOT / one).exists()] == []
     assert sorted(needed - copied) == []
