@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from trust import Outcome, load, to_scores
 from trust_citations import MOST_ENTRIES, ask, load_world, to_entry
 from trust_registries import Registries
-from trust_replay import DOCS, to_table
+from trust_replay import DOCS, to_table, with_figures
 
 from specloom.compiler.build import weave_from
 from specloom.model.model import Model
@@ -165,13 +165,6 @@ def to_page(outcomes: Mapping[str, Sequence[Outcome]]) -> str:
     return "\n\n".join(parts)
 
 
-def with_figures(text: str, figures: str) -> str:
-    """The page with these figures between its marks."""
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{figures}\n{END}{after}"
-
-
 def main(arguments: list[str]) -> int:
     """Print or write the figures; the exit code is 1 when the page is out of date."""
     parser = argparse.ArgumentParser(description="Both citation tools on the sets that only judge.")
@@ -186,8 +179,8 @@ def main(arguments: list[str]) -> int:
         return 0
     figures, page = to_page(outcomes), DOCS.read_text(encoding="utf-8")
     if options.write:
-        DOCS.write_text(with_figures(page, figures), encoding="utf-8")
-    elif options.check and with_figures(page, figures) != page:
+        DOCS.write_text(with_figures(page, figures, BEGIN, END), encoding="utf-8")
+    elif options.check and with_figures(page, figures, BEGIN, END) != page:
         print("docs/trust.md has other figures; run python bench/trust_judging.py --write", file=sys.stderr)
         return 1
     elif not options.check:

@@ -342,11 +342,11 @@ def _show(share: float | None, hits: int, of: int) -> str:
     return f"{share:.2f} ({low:.2f} to {high:.2f})"
 
 
-def with_figures(text: str, table: str) -> str:
-    """The page with this table between its marks."""
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{table}\n{END}{after}"
+def with_figures(text: str, figures: str, begin: str = BEGIN, end: str = END) -> str:
+    """The page with these figures between two marks."""
+    before, _, rest = text.partition(begin)
+    _, _, after = rest.partition(end)
+    return f"{before}{begin}\n{figures}\n{end}{after}"
 
 
 def main(arguments: list[str]) -> int:
