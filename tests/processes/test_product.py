@@ -169,6 +169,7 @@ async def test_resources_tell_of_lenses_providers_and_health(era: str, recording
     assert listed == {
         "lenses://catalog",
         "stats://providers",
+        "research://sessions",
         "stats://tools",
         "stats://sessions",
         "stats://rate-limits",

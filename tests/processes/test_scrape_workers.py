@@ -8,7 +8,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,11 +26,20 @@ from tests.support.scrape_context import ARTICLE
 SAID = {"kind": "html", "url": "https://example.org/otters", "content_type": "text/html; charset=utf-8", "facts": {}}
 PAGE = ARTICLE.replace("hold hands", "hold hands („Pfötchen“ 窯)").encode()
 GIANT = b"<p><b>x</b>" * 800_000
+OTHERS: set[int] = set()
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
 
+@pytest.fixture(autouse=True)
+def of_others() -> Iterator[None]:
+    """Workers that earlier tests of this process have left are nobody's here."""
+    OTHERS.update(find_workers())
+    yield
+    OTHERS.clear()
+
+
 def find_workers() -> list[int]:
-    """The workers that this process has started and that still run."""
+    """The workers that a test has started and that still run."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -40,7 +49,7 @@ def find_workers() -> list[int]:
             continue
         if words[0] != "Z" and int(words[1]) == os.getpid() and b"specloom.domains.scrape.fetch.worker" in command:
             found.append(int(folder.name))
-    return found
+    return [one for one in found if one not in OTHERS]
 
 
 def look(process: int, what: str) -> bytes:
