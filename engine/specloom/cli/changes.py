@@ -68,7 +68,7 @@ def read_changes(text: str) -> list[VersionChanges]:
 
 def parse_version(text: str) -> tuple[int, ...]:
     """A version as numbers that can be compared; what is not released comes after all others."""
-    numbers = re.fullmatch(r"v?(\d+(?:\.\d+)*)\S*", text.strip())
+    numbers = re.fullmatch(r"v?(\d++(?:\.\d++)*+)\S*+", text.strip())
     return tuple(int(one) for one in numbers[1].split(".")) if numbers else (2**31,)
 
 
@@ -82,7 +82,7 @@ def _since(found: Sequence[VersionChanges], since: str) -> Iterator[VersionChang
 
 def _plain(text: str) -> str:
     """Markdown without its links, which lead nowhere on a terminal."""
-    return re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", text)
+    return re.sub(r"\[([^\[\]]+)\]\([^()]+\)", r"\1", text)
 
 
 def _lines(found: Sequence[VersionChanges], since: str, version: str, paint: Paint, width: int) -> Iterator[str]:

@@ -13,9 +13,9 @@ from typing import Any
 
 from specloom.core import dataclass
 
-_JSON_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
+_JSON_STRING = re.compile(r'(?<!\\)"(?:[^"\\\x00-\x1f]|\\.)*+"')
 _JSON_SCALAR = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null")
-_JSON_TRIVIA = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
+_JSON_TRIVIA = re.compile(r"(?:[ \t\r\n]++|//[^\r\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z))*+")
 _MOST_DEEP = 200
 
 
@@ -290,7 +290,7 @@ def _cut_json(text: str, path: Sequence[str], *, strict: bool) -> str:
         node = member.node
     assert member is not None
     start, end = member.start, member.comma or member.node.end
-    rest = re.compile(r"[ \t]*(?=\r?\n|$)").match(text, end)
+    rest = re.compile(r"(?<![ \t])[ \t]*+(?=\r?\n|$)").match(text, end)
     indent = _indent_of(text, start)
     if rest is not None and indent is not None:
         # Its lines are its own, so they go with the end of the line before.

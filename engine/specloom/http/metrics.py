@@ -411,7 +411,7 @@ def summarize(numbers: Numbers) -> dict[str, Any]:
     return tools
 
 
-_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+_LABEL = re.compile(r'\b(\w++)="((?:[^"\\]|\\.)*+)"')
 
 
 def read_labels(written: str) -> dict[str, str]:

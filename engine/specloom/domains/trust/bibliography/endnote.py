@@ -15,7 +15,9 @@ from .dates import find_season, with_season
 from .entry import BibliographyEntry, normalize, parse_issued, read_names
 from .tagged import parse_inverted
 
-ENDNOTE_START = re.compile(r"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!DOCTYPE[^>]{0,300}>\s*)?<(?:xml|records|record)\b")
+ENDNOTE_START = re.compile(
+    r"(?<!\s)\s*+(?:<\?xml[^>]{0,200}\?>\s*+)?(?:<!DOCTYPE[^>]{0,300}>\s*+)?<(?:xml|records|record)\b"
+)
 _KINDS = read_names("endnote", ",")[1]
 
 

@@ -18,7 +18,7 @@ _TABLE = load_table(__file__, "cues.yaml")
 _CLAUSE = re.compile(r",(?!\s?(?:1[5-9]|20)[0-9]{2}\b)(?![0-9])|[;:()\[\]–—](?![0-9])|\s-\s|[。，、；：（）]")
 # The comma of a list that ends in "or" parts no clauses: "no effect on health, schooling or wages".
 _LISTED = re.compile(
-    r",(?= (?:[^\s,;.:]+(?: [^\s,;.:]+){0,2}, )*[^\s,;.:]+(?: [^\s,;.:]+){0,2},?"
+    r",(?= (?:[^\s,;.:]+(?: [^\s,;.:]+){0,2}, ){0,12}[^\s,;.:]+(?: [^\s,;.:]+){0,2},?"
     r" (?:or|nor|oder|noch|ou|ni|o|ne|или|ни) [^\s,;])"
 )
 _CONTRACTED = re.compile(r"\b(can|do|does|did|is|are|was|were|has|have|had|wo|would|could|should|must)n['’]?t\b")
