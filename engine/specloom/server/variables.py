@@ -23,8 +23,8 @@ TOOL_LIMIT = "RATE_LIMIT_TOOL_"
 FOREIGN = frozenset({"HOST", "PORT"})
 """Variables that hosts set for other programs too; they are looked at where they are used."""
 LINKED = re.compile(
-    r"(?<!\w)(?:\w+_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)=.*"
-    r"|\w+_PORT=(tcp|udp|sctp)://.*)"
+    r"(?<!\w)(?:\w{1,100}_(SERVICE_HOST|SERVICE_PORT(_\w{1,100})?|PORT_\d{1,5}_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)=.*"
+    r"|\w{1,100}_PORT=(tcp|udp|sctp)://.*)"
 )
 """Variables that Kubernetes sets for each service beside a pod, with their values."""
 SHORT_WORD, OWN_WORD, LONG_WORD = 5, 3, 8
