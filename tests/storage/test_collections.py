@@ -157,7 +157,14 @@ def test_every_shipped_collection_is_kept_by_somebody_and_everything_kept_is_shi
 
     assert set(declared) == needed
     assert keepers("memories", tools) == ["memory_delete", "memory_recall", "memory_save"]
-    assert keepers("sessions") == ["export_session", "recover_session", "session_sources", "session_text", "take_step"]
+    assert keepers("sessions") == [
+        "export_session",
+        "recover_session",
+        "session_sources",
+        "session_text",
+        "sessions_text",
+        "take_step",
+    ]
 
 
 def test_the_bounds_are_those_of_the_tool_contract():

@@ -264,8 +264,8 @@ async def test_a_session_that_is_not_there_is_told_with_what_is_known(server: Se
 
 LOST = (
     "Nothing of this call was recorded in a session. There is no such session, or it has expired: a session lasts 4 "
-    "hours from when it was last used. Check the sessionId (research://sessions has the caller's), or begin anew: "
-    "sequential_search with stepNumber 1, and what is known so far as sessionSummary, gives a new one."
+    "hours from when it was last used. Check the sessionId (read_more with research://sessions lists the caller's), or "
+    "begin anew: sequential_search with stepNumber 1, and what is known so far as sessionSummary, gives a new one."
 )
 
 
@@ -785,3 +785,17 @@ async def test_a_long_session_is_taken_up_for_few_tokens_and_read_on_to_its_end(
         assert needed in text
     assert len(urls) == 300
     assert [one["step"]["stepNumber"] for one in steps] == list(range(1, 121))
+
+
+async def test_who_has_lost_an_identifier_reads_the_list_and_nobody_elses(server: Server) -> None:
+    async with server.client(ADA) as ada, server.client(GRACE) as grace:
+        older = await begin(ada, researchGoal="What *otters* eat")
+        await begin(grace, researchGoal="How badgers dig")
+        await ask(ada, "sequential_search", searchStep="x", stepNumber=2, nextStepNeeded=False, sessionId=older)
+        listed = await ask(ada, "read_more", source="research://sessions")
+        others = await ask(grace, "read_more", source="research://sessions")
+
+    assert f"sessionId {older}" in listed["content"]
+    assert "What \\*otters\\* eat · complete" in listed["content"]
+    assert "badgers" not in listed["content"]
+    assert "otters" not in others["content"]

@@ -13,7 +13,7 @@ from specloom.core import from_epoch, template_renderer
 from specloom.plugins import Context, WholeText, procedure, split_owner
 from specloom.plugins.records import inline, record
 
-from .session import CallOutcome, Gap, SessionStep, SitedSource, mark_superseded
+from .session import CallOutcome, Gap, SessionStep, SitedSource, load_session, mark_superseded
 from .store import SESSIONS, Trail, find
 from .views import TRUST, ErrorPattern, error_patterns, provider_stats, summarise
 
@@ -85,8 +85,8 @@ class ExportedSession:
     trust: str = TRUST
 
 
-ADDRESS = "research://session/"
-"""With what the address of a session begins."""
+ADDRESS, LISTING = "research://session/", "research://sessions"
+"""With what the address of a session begins, and the address of their list."""
 
 
 @procedure("export_session", asks=("snapshots",), keeps=(SESSIONS,))
@@ -114,6 +114,19 @@ async def read_session(context: Context, address: str) -> WholeText:
     trail = await find(context.state("sessions"), unquote(address[len(ADDRESS) :]))
     document = export_session(trail, "markdown", now=context.now(), tenant=split_owner(context.owner)[0]).document
     return WholeText(text=str(document), title=trail.session.goal, kind="session")
+
+
+@procedure("sessions_text", keeps=(SESSIONS,), reads=(LISTING,))
+async def read_sessions(context: Context, address: str) -> WholeText:  # noqa: ARG001 - there is one list
+    """The sessions of the caller, the last used first, for whoever has lost an identifier."""
+    collection = context.state("sessions")
+    sessions = [load_session(item.value) for item in await collection.items(limit=collection.spec.max_items)]
+    lines = [
+        f"- {inline_text(one.goal)} · {'complete' if one.completed else 'open'} · last used"
+        f" {from_epoch(one.updated or one.started)} · sessionId {one.id}"
+        for one in sorted(sessions, key=lambda one: -(one.updated or one.started))
+    ]
+    return WholeText(text="\n".join(lines) or "There are no sessions.", title="Research sessions", kind="sessions")
 
 
 async def _look_at(context: Context, sources: Sequence[SitedSource]) -> Mapping[str, LinkState]:
