@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, field, replace
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -93,16 +93,14 @@ async def weigh(context: Context, request: PanelRequest) -> EvidenceTable:
     gaps = [*_find_unanswered(request.searches, len(statements)), *await _read_pages(context, chosen)]
     if sum(len(source.text) for source in sources) > LONG_TEXTS:
         # Who else is served meanwhile does not wait for long texts.
-        await asyncio.to_thread(_hold_against, sources, statements)
+        speaking, groups = await asyncio.to_thread(_compare, sources, statements)
     else:
-        _hold_against(sources, statements)
-    speaking = [source for source in sources if source.findings]
-    groups = find_groups([source.to_witness() for source in speaking])
+        speaking, groups = _compare(sources, statements)
     rows = [_to_row(number, text, speaking, groups) for number, text in enumerate(statements, 1)]
     gaps += [*_find_silence(rows, sources, gaps), *_find_left_out(rows)]
     told = {passage.source for row in rows for passage in row.passages}
     unread = sum(bool(source.lack) for source in chosen)
-    records = [_to_record(at, speaking, groups, rows) for at in range(len(speaking)) if _name(at) in told]
+    records = [_to_record(at, speaking, groups, rows, told) for at in range(len(speaking)) if _name(at) in told]
     return EvidenceTable(
         statements=rows,
         sources=records,
@@ -250,13 +248,15 @@ def _take_page(source: _Source, page: JsonObject) -> None:
 # --- The table --------------------------------------------------------------------------------------------------------
 
 
-def _hold_against(sources: Sequence[_Source], statements: Sequence[str]) -> None:
-    """What each source has of each statement, whichever it was found for."""
+def _compare(sources: Sequence[_Source], statements: Sequence[str]) -> tuple[list[_Source], list[Group]]:
+    """The sources that have something of a statement, whichever they were found for, and which are not independent."""
     for source in sources:
         for number, statement in enumerate(statements, 1):
             finding = find_stance(statement, source.text or source.title)
             if finding is not None:
                 source.findings[number] = finding
+    speaking = [source for source in sources if source.findings]
+    return speaking, find_groups([source.to_witness() for source in speaking])
 
 
 def _to_row(number: int, statement: str, speaking: Sequence[_Source], groups: Sequence[Group]) -> StatementEvidence:
@@ -312,14 +312,13 @@ def _name(at: int) -> str:
 
 
 def _to_record(
-    at: int, speaking: Sequence[_Source], groups: Sequence[Group], rows: Sequence[StatementEvidence]
+    at: int, speaking: Sequence[_Source], groups: Sequence[Group], rows: Sequence[StatementEvidence], told: Set[str]
 ) -> EvidenceSource:
-    told = {passage.source for row in rows for passage in row.passages}
     source = speaking[at]
     group = next((number for number, one in enumerate(groups, 1) if at in one.members), 0)
-    url = str(source.page.get("url") or source.url)
-    labels = classify(url)
     page, row = source.page, source.row
+    url = str(page.get("url") or source.url)
+    labels = classify(url)
     retraction = page.get("retractionStatus")
     cited = [_name(place) for place, each in enumerate(speaking) if place != at and _cites(source, each)]
     return EvidenceSource(
