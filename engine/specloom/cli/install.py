@@ -229,16 +229,20 @@ def _find(text: str, host: McpHost, name: str, path: Path) -> dict[str, Any] | N
 
 def _put(text: str, host: McpHost, name: str, entry: Mapping[str, Any], path: Path) -> str:
     try:
-        return _marked(text, put_entry(text.removeprefix(_BOM), host.format, [*host.at, name], entry))
+        return _with_entry(text, host, name, entry)
     except HostFileError as error:
         raise _left_alone(path, error) from None
 
 
 def _put_or_nothing(text: str, host: McpHost, name: str, entry: Mapping[str, Any]) -> str | None:
     try:
-        return _marked(text, put_entry(text.removeprefix(_BOM), host.format, [*host.at, name], entry))
+        return _with_entry(text, host, name, entry)
     except HostFileError:
         return None
+
+
+def _with_entry(text: str, host: McpHost, name: str, entry: Mapping[str, Any]) -> str:
+    return _marked(text, put_entry(text.removeprefix(_BOM), host.format, [*host.at, name], entry))
 
 
 def _marked(before: str, after: str) -> str:

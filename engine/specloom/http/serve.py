@@ -11,13 +11,13 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import uvicorn
 
-from specloom.core import VariableError, VariableProblems, find_tracer, state_folder, to_plain
+from specloom.core import VariableError, VariableProblems, find_tracer, read_variable, state_folder, to_plain
 from specloom.runtime import CallerLimits
 from specloom.server import (
     check_shared,
@@ -225,7 +225,10 @@ def find_unused(environ: Mapping[str, str], identities: IdentitySettings | None)
         yield "SPECLOOM_STATE_REDIS_URL is set, but what is remembered is in a folder; set SPECLOOM_STATE=redis as well"
     if is_set("REDIS_PREFIX") and not is_set("REDIS_URL") and not is_state:
         yield "REDIS_PREFIX is set, but no server is named; set REDIS_URL as well, or leave it out"
-    if identities is None and environ.get("ENFORCE_SCOPES", "").strip().lower() in ("1", "true", "yes", "on"):
+    enforces = False
+    with suppress(VariableError):  # which is told with all that cannot be read
+        enforces = bool(read_variable("ENFORCE_SCOPES", environ))
+    if identities is None and enforces:
         yield (
             "ENFORCE_SCOPES is set, but everybody on this machine may call without saying who they are; "
             "set OAUTH_ISSUER_URL or make keys with `specloom keys add`, or leave it out"
