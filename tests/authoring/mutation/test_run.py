@@ -288,8 +288,10 @@ if __name__ == "__main__":
     try:
         mutate(model, library, ["edgar", "openalex"], workers=2)
     except KeyboardInterrupt:
+        # Where another thread of the pool has waited for the child, its exit code is known a moment later.
         for child in children:
-            child.join(60)
+            while child.exitcode is None:
+                child.join(1)
         print([(FOLDER / str(child.pid)).read_text() for child in children], [child.exitcode for child in children])
 """
 
