@@ -26,8 +26,10 @@ def test_another_category_is_refused_with_the_list_of_those_that_are_known() -> 
     assert refused.value.message.endswith(", ".join(CATEGORIES))
 
 
-def test_one_provider_is_asked_and_paid_for() -> None:
+def test_one_search_is_paid_for() -> None:
+    """A failure, which costs nothing, leads to the next provider; an answer to nobody, empty or not."""
     strategies = shipped_tool("structured_search").plan
 
-    assert [one.kind for one in strategies] == ["call"]
-    assert shipped_model().capabilities["structured"].order == ("exa",)
+    assert [one.kind for one in strategies] == ["call", "first_of"]
+    assert all("empty" not in one.outcomes for one in strategies)
+    assert shipped_model().capabilities["structured"].order == ("exa", "linkup", "perplexity", "firecrawl")
