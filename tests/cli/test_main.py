@@ -29,6 +29,7 @@ from tests.support.loopback import Call, Loopback
 PAGE = {"results": [{"title": "Otters\x1b[31m", "link": "https://example.org/a", "rank": 1}]}
 COMMANDS = [
     "serve",
+    "dev",
     "install",
     "uninstall",
     "check",

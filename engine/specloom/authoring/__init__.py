@@ -9,7 +9,7 @@ from specloom.core.lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .check import find_verdict, judge_one, widen
+    from .check import find_verdict, judge_one, stamp_files, widen
     from .code import code_lines
     from .explain import explanation_lines
     from .scaffold.common import ScaffoldError, default_folder, folder_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __getattr__ = exports(
     __name__,
     {
-        "check": "find_verdict judge_one widen",
+        "check": "find_verdict judge_one stamp_files widen",
         "code": "code_lines",
         "explain": "explanation_lines",
         "scaffold.common": "ScaffoldError default_folder folder_of",

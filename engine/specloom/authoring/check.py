@@ -194,6 +194,16 @@ def _files(root: Path) -> list[Path]:
     return [*spec_files(root), *prompt_files(root), *template_files(root)] if root.exists() else []
 
 
+def stamp_files(roots: Sequence[Path]) -> list[tuple[str, int, int]]:
+    """Changes with the files of these roots: their paths, sizes and times."""
+    found = []
+    for path in (path for root in roots for path in _files(root)):
+        with contextlib.suppress(OSError):  # it is being replaced
+            stat = path.stat()
+            found.append((str(path), stat.st_size, stat.st_mtime_ns))
+    return found
+
+
 def _read_sources(roots: Sequence[Path]) -> Iterable[tuple[str, bytes]]:
     for at, root in enumerate(roots):
         for path in _files(root):

@@ -14,27 +14,50 @@ from .exits import PROBLEMS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from specloom.model import Heads, Model, OtherHead, ProviderHead, ToolHead
 
 
 def check(options: Namespace) -> int:
-    from specloom.authoring import find_verdict, widen
-    from specloom.core import render
-    from specloom.specs import layer_roots
-
-    layers = layer_roots(os.environ)
     for path in options.paths:
         if not path.exists():
             raise CommandError(f"there is nothing at {path}")
-    roots = [*layers, *widen(options.paths, layers)]
-    verdict = find_verdict(roots, os.environ, remember=not options.no_cache)
+    if not options.watch:
+        return _check(options)
+    if options.json:
+        raise CommandError("--watch is for a person to look at, and --json for programs; leave one out")
+    from specloom.authoring import stamp_files
+    from specloom.core import ChangeDetector
+
+    changes = ChangeDetector(lambda: stamp_files(_roots(options.paths)))
+    while True:
+        _check(options)
+        tell("watching for changes; Ctrl-C ends it")
+        sys.stdout.flush()
+        changes.wait()
+
+
+def _check(options: Namespace) -> int:
+    from specloom.authoring import find_verdict
+    from specloom.core import render
+
+    verdict = find_verdict(_roots(options.paths), os.environ, remember=not options.no_cache)
     code = PROBLEMS if verdict.errors or (options.warnings_as_errors and verdict.warnings) else 0
 
     def lines(paint: Paint, _width: int) -> list[str]:
         return [*(render(one, verdict.sources, colour=paint.on) for one in verdict.diagnostics), verdict.summary()]
 
     return answer(verdict.to_json, lines, as_json=options.json, code=code)
+
+
+def _roots(paths: Sequence[Path]) -> list[Path]:
+    """The layers of the environment, and what a person lays on top."""
+    from specloom.authoring import widen
+    from specloom.specs import layer_roots
+
+    layers = layer_roots(os.environ)
+    return [*layers, *widen(paths, layers)]
 
 
 def list_(options: Namespace) -> int:

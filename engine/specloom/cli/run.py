@@ -38,17 +38,9 @@ LEAVING = 2.0
 
 
 def serve(options: Namespace) -> int:
-    from specloom.server import Selection, ServeOptions, default_selection, run
+    from specloom.server import ServeOptions, run
 
-    toolsets, tools, exclude = (_names(one) for one in (options.toolset, options.tools, options.exclude))
-    usual = default_selection(os.environ, catalogue=options.catalogue)
-    selection = Selection(
-        toolsets if toolsets or tools else usual.toolsets,
-        tools,
-        exclude,
-        output_schemas=options.output_schemas or usual.output_schemas,
-        catalogue=usual.catalogue,
-    )
+    selection = _select(options, options.output_schemas, options.catalogue)
     _check_replay(options)
     if options.budget:
         return _budget(selection)
@@ -57,6 +49,28 @@ def serve(options: Namespace) -> int:
     if options.http is not None:
         return _serve_http(options, selection)
     return run(ServeOptions(selection, host=options.host, replay=options.replay, record=options.record))
+
+
+def dev(options: Namespace) -> int:
+    from specloom.server import ServeOptions, run
+
+    _check_replay(options)
+    return run(ServeOptions(_select(options), replay=options.replay, record=options.record, reloads=True))
+
+
+def _select(options: Namespace, output_schemas: str | None = None, catalogue: str | None = None) -> Selection:
+    """What the options and the environment say that is served."""
+    from specloom.server import Selection, default_selection
+
+    toolsets, tools, exclude = (_names(one) for one in (options.toolset, options.tools, options.exclude))
+    usual = default_selection(os.environ, catalogue=catalogue)
+    return Selection(
+        toolsets if toolsets or tools else usual.toolsets,
+        tools,
+        exclude,
+        output_schemas=output_schemas or usual.output_schemas,
+        catalogue=usual.catalogue,
+    )
 
 
 def _serve_http(options: Namespace, selection: Selection) -> int:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .backplane import (
         MOST_PAYLOAD, MOST_STARTS, Backplane, BackplaneError, Bus, Counters, Lease, Leases, SharedCache,
     )
+    from .changes import ChangeDetector
     from .dataclasses import dataclass, field, replace
     from .dates import FORMATS, from_epoch, is_day, to_timestamp
     from .diagnostics import (
@@ -48,6 +49,7 @@ __getattr__ = exports(
     __name__,
     {
         "backplane": "MOST_PAYLOAD MOST_STARTS Backplane BackplaneError Bus Counters Lease Leases SharedCache",
+        "changes": "ChangeDetector",
         "dataclasses": "dataclass field replace",
         "dates": "FORMATS from_epoch is_day to_timestamp",
         "diagnostics": (

@@ -105,6 +105,10 @@ class Listeners:
         self._watched: set[str] = set()
         self.offered = bool(catalogue.list_changed or catalogue.subscribe)
 
+    def replace(self, catalogue: Catalogue) -> None:
+        """Go by what another catalogue declares."""
+        self._catalogue = catalogue
+
     def __contains__(self, request_id: object) -> bool:
         return request_id in self._streams
 
@@ -447,6 +451,17 @@ class Connection:
         with self._lock:
             for frame in self._listeners.frames(method, params, modern=self.era == "modern"):
                 self._send(frame)
+
+    def replace(self, catalogue: Catalogue) -> None:
+        """Tell of this catalogue from now on, and tell the client which of its lists are others now."""
+        with self._lock:
+            before, self.catalogue = self.catalogue, catalogue
+            self.announcements = Announcements(catalogue)
+            self._listeners.replace(catalogue)
+            for method, (family, _) in KINDS.items():
+                fields = {field for listed, (_, field) in LISTS.items() if FAMILIES.get(listed, "tools") == family}
+                if self.era and any(getattr(before, field) != getattr(catalogue, field) for field in fields):
+                    self.tell_change(method, None)
 
     def publish(self, method: str, params: dict[str, Any] | None, call: LiveCall) -> None:
         """Send a notification to whom it may concern: changes to their subscribers, anything else along with `call`."""

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from .backend import Backends
     from .protocol import Backend, Catalogue
+    from .stdio import Replace
 
 
 LISTING = ("SPECLOOM_OUTPUT_SCHEMAS", "SPECLOOM_CATALOGUE")
@@ -45,17 +46,27 @@ _answered: set[tuple[str, bool]] = set()
 
 
 class ServeOptions:
-    """How to serve: which tools, on which host, and whether exchanges are replayed or recorded."""
+    """How to serve: which tools, on which host, whether exchanges are replayed or recorded, whether specs may change.
 
-    __slots__ = ("host", "record", "replay", "selection")
+    Where the server `reloads`, a change of the specs is served without a restart, and clients are told of new lists.
+    """
+
+    __slots__ = ("host", "record", "reloads", "replay", "selection")
 
     def __init__(
-        self, selection: Selection | None = None, *, host: str = "own", replay: str = "", record: str = ""
+        self,
+        selection: Selection | None = None,
+        *,
+        host: str = "own",
+        replay: str = "",
+        record: str = "",
+        reloads: bool = False,
     ) -> None:
         self.selection = selection or default_selection(os.environ)
         self.host = host
         self.replay = replay
         self.record = record
+        self.reloads = reloads
 
 
 def default_selection(environ: Mapping[str, str], *, catalogue: str | None = None, shared: bool = False) -> Selection:
@@ -103,12 +114,14 @@ def _serve(
 
     def load_backend() -> Backend:
         _do(later)
-        from specloom.storage import local_owner
+        return _make_local_backend(options, catalogue, environ)
 
-        backends = make_backends(environ, catalogue, replay=options.replay, record=options.record)
-        owner = local_owner(environ, [])
-        return _trace(_count_calls(backends.make(owner), owner, environ))
+    watch: Callable[[Replace], object] | None = None
+    if options.reloads:
+        from .reloader import Reloader
 
+        reloader = Reloader(catalogue, environ, lambda: _compile_again(options, environ), report=report, warn=warn)
+        watch = reloader.start
     if options.host == "sdk":
         from .sdk_host import serve_sdk
 
@@ -120,7 +133,36 @@ def _serve(
         grace = min(max(float(environ.get("SPECLOOM_DRAIN_SECONDS") or GRACE), 0.0), _LONGEST_DRAIN)
     except ValueError:
         grace = GRACE
-    return serve_stdio(catalogue, load_backend, grace=grace, report=_report, warn=warn)
+    return serve_stdio(catalogue, load_backend, grace=grace, report=report, warn=warn, watch=watch)
+
+
+def _compile_again(options: ServeOptions, environ: Mapping[str, str]) -> tuple[Catalogue, Callable[[], Backend]] | None:
+    """What the specs are now; None, with a word on stderr, where they have errors."""
+    from .served import load_served
+
+    served = load_served(environ)
+    errors = [*served.errors, *served.lost]
+    if errors:
+        from specloom.core import count_errors, render
+
+        for one in errors:
+            print(render(one, served.sources), file=sys.stderr)  # noqa: T201 - the way to the person who wrote it
+        warn(f"{count_errors(errors)}; what was compiled last is served until this is mended")
+        return None
+    try:
+        catalogue = load_catalogue(environ, options.selection, replay=bool(options.replay))
+    except SystemExit:
+        return None  # why was told
+    return catalogue, lambda: _make_local_backend(options, catalogue, environ)
+
+
+def _make_local_backend(options: ServeOptions, catalogue: Catalogue, environ: Mapping[str, str]) -> Backend:
+    """What answers whoever has started the process."""
+    from specloom.storage import local_owner
+
+    backends = make_backends(environ, catalogue, replay=options.replay, record=options.record)
+    owner = local_owner(environ, [])
+    return _trace(_count_calls(backends.make(owner), owner, environ))
 
 
 def _trace(backend: Backend) -> Backend:
@@ -496,7 +538,8 @@ def warn(sentence: str) -> None:
     print(f"specloom: {to_plain(sentence)}", file=sys.stderr, flush=True)  # noqa: T201
 
 
-def _report(error: BaseException) -> None:
+def report(error: BaseException) -> None:
+    """Tell of a defect on stderr; the whole of it where `SPECLOOM_LOG=debug`."""
     if os.environ.get("SPECLOOM_LOG", "").strip().lower() == "debug":
         import traceback
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from .protocol import Backend, Catalogue, LoadBackend
     from .stalls import StallWatch
 
+    Replace = Callable[[Catalogue, LoadBackend], object]
+
 
 class Worker:
     """Runs calls on an event loop in a thread of its own, on a backend that is loaded in that thread."""
@@ -53,6 +55,7 @@ class Worker:
         self._stopped = False
         self._thread: threading.Thread | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._closings: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
         """Load the backend in the background, unless that has begun already."""
@@ -93,6 +96,46 @@ class Worker:
                 if now >= end:
                     return
                 self._changed.wait(0.05)
+
+    def replace(self, catalogue: Catalogue, load_backend: LoadBackend) -> None:
+        """Serve this instead from now on; calls that run end with what they began with.
+
+        For a thread that is neither the reader's nor the loop's: the backend is loaded in it.
+        """
+        with self._changed:
+            while self._thread is not None and self._loop is None and not self._stopped:
+                self._changed.wait(0.05)
+            self._load_backend = load_backend
+            loop = self._loop
+            if self._stopped:
+                return
+        if loop is None:
+            self._connection.replace(catalogue)
+            return
+        backend = keep(load_backend)
+        with self._changed:
+            if not self._stopped:
+                loop.call_soon_threadsafe(self._exchange, catalogue, backend)
+
+    def _exchange(self, catalogue: Catalogue, backend: Backend) -> None:
+        """Let another backend answer, and close the one before when its calls have ended. Runs on the loop."""
+        assert self._loop is not None
+        before, self._connection.backend = self._connection.backend, backend
+        self._connection.replace(catalogue)
+        if before is not None:
+            closing = self._loop.create_task(self._close_after(set(self._tasks), before))
+            self._closings.add(closing)
+            closing.add_done_callback(self._closings.discard)
+
+    async def _close_after(self, tasks: set[asyncio.Task[None]], backend: Backend) -> None:
+        import asyncio
+
+        if tasks:
+            await asyncio.wait(tasks)
+        try:
+            await backend.close(self._closing / 2)
+        except Exception as error:  # noqa: BLE001 - another one answers already
+            self._connection.report(error)
 
     def stop(self, seconds: float) -> bool:
         """Cancel what still runs and close the backend; whether the thread is gone within `seconds`."""
@@ -147,17 +190,18 @@ class Worker:
             if self._stopped:
                 self._stop.set()
         self._connection.backend = backend
-        watch = self._watch(asyncio.get_running_loop(), backend)
+        watch = self._watch(asyncio.get_running_loop())
         self._take()
         preparation = asyncio.create_task(self._prepare(backend))
         await self._stop.wait()
         preparation.cancel()
         watch.stop()
-        self._connection.backend = None
+        if self._connection.backend is not None:
+            backend, self._connection.backend = self._connection.backend, None
         for task in self._tasks:
             task.cancel()
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=self._closing / 3)
+        if self._tasks or self._closings:
+            await asyncio.wait(self._tasks | self._closings, timeout=self._closing / 3)
         try:
             await asyncio.wait_for(backend.close(self._closing / 2), self._closing / 2)
         except TimeoutError:
@@ -177,13 +221,14 @@ class Worker:
         except Exception as error:  # noqa: BLE001 - a call that needs it will tell what is wrong
             self._connection.report(error)
 
-    def _watch(self, loop: asyncio.AbstractEventLoop, backend: Backend) -> StallWatch:
+    def _watch(self, loop: asyncio.AbstractEventLoop) -> StallWatch:
         """Watch over the loop that runs here, for as long as there are calls."""
         from .stalls import StallWatch
 
         def note(seconds: float, where: str, *, is_over: bool) -> None:
             if is_over:
-                backend.note_stall(seconds, where)
+                if (backend := self._connection.backend) is not None:
+                    backend.note_stall(seconds, where)
                 self._warn(f"a defect: no call went on for {seconds:.1f} s, held up at {where}")
             else:
                 self._warn(f"a defect: no call has gone on for {seconds:.1f} s, held up at {where}")
@@ -346,6 +391,7 @@ def serve_stdio(
     warm_after: float | None = WARM_AFTER,
     report: Callable[[BaseException], object] = lambda _: None,
     warn: Callable[[str], object] = lambda _: None,
+    watch: Callable[[Replace], object] | None = None,
 ) -> int:
     """Serve one client until it leaves, and return the exit code.
 
@@ -353,7 +399,8 @@ def serve_stdio(
     reaches the client. `report` gets unexpected exceptions and `warn` a line about a stall; nothing is printed by
     default, because some clients take any text on stderr for a failure. Calls in flight have `grace` seconds to answer
     once the input has ended, and no more than `GRACE` after a signal. When a thread cannot be ended in time, the
-    process leaves without it.
+    process leaves without it. `watch` gets what puts another catalogue and backend in the place of those served, and
+    calls it on a daemon thread of its own when the specs have changed.
     """
     own = stdin is None and stdout is None
     try:
@@ -370,6 +417,8 @@ def serve_stdio(
     worker = Worker(connection, load_backend, min(grace, CLOSING), before, warn)
     if signals is not None:
         wire.on_break = signals.wake
+    if watch is not None:
+        watch(worker.replace)
     loading = LOADING
     try:
         _pump(reader, wire, connection, worker, warm_after)
