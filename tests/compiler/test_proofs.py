@@ -182,6 +182,8 @@ LOOKUP = 'input: [query, safe]\nsteps: [{get: /x, query: {q: =args.query, s: "%s
         ("{high: '1'}", "=lookup('t', args.safe) || '0'", []),
         ("{high: '1'}", "=join('', ['a', lookup('t', args.safe) || '0'])", []),
         ("{high: '1'}", "=when(args.query, lookup('t', args.safe), 'x')", ["E123"]),
+        ("{high: '1'}", "=lookup('t', parsed(args.safe).safe.level)", []),
+        ("{high: '1'}", "=lookup('t', parsed(args.safe).args.safe)", []),
     ],
 )
 def test_a_table_has_a_row_for_every_value_of_its_key(table: str, expression: str, codes: list[str]) -> None:

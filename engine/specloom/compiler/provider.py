@@ -329,7 +329,7 @@ def _find_lookups(tree: dict[str, Any], *, covered: bool) -> Iterator[tuple[str,
     is_lookup = tree["type"] == "function_expression" and tree["value"] == "lookup" and len(tree["children"]) == 2
     if is_lookup and not covered:
         table, key = tree["children"]
-        if table["type"] == "literal" and key["type"] == "subexpression":
+        if table["type"] == "literal" and key["type"] == "subexpression" and len(key["children"]) == 2:
             owner, name = key["children"]
             if owner["type"] == name["type"] == "field" and owner["value"] == "args":
                 yield str(table["value"]), str(name["value"])

@@ -402,3 +402,55 @@ def test_kinds_are_the_types_of_the_package():
 )
 def test_only_a_certain_mismatch_is_refused(kind, shape, welcome):
     assert admits(kind, shape) is welcome
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("uk", "GBR"),
+        ("EL", "GRC"),
+        ("Corée du Sud", "KOR"),
+        ("ドイツ", "DEU"),
+        ("россия", "RUS"),
+        ("Bosnia & Herzegovina", "BIH"),
+        ("Cote d'Ivoire", "CIV"),
+        ("Burma", "MMR"),
+        ("Myanmar", "MMR"),
+        ("Island", "ISL"),
+        ("world", "WLD"),
+        ("European Union", "EU"),
+        ("SUN", None),
+        ("EU27_2020", None),
+        ("", None),
+        ("Germany" * 100, None),
+    ],
+)
+def test_a_country_has_many_names_and_a_state_that_is_no_more_none(text, code):
+    assert evaluate("country(text).code", {"text": text}) == code
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("Germany's exports", ["DEU", "exports"]),
+        ("exports (Germany)", ["DEU", "exports"]),
+        ("exports of goods from the United Kingdom, 2020", ["GBR", "exports of goods 2020"]),
+        ("GDP of Korea, Dem. People's Rep.", ["PRK", "GDP"]),
+        ("exports germany", ["DEU", "exports"]),
+        ("Ausfuhren Österreich", ["AUT", "Ausfuhren"]),
+        ("Ausfuhren österreich", None),
+        ("inflation in the euro area", ["EA", "inflation"]),
+        ("EU and European Union budget", ["EU", "and budget"]),
+        ("china exports", None),
+        ("China exports", ["CHN", "exports"]),
+        ("Island economies", None),
+        ("it is us", None),
+        ("population of the world", None),
+        ("Oman and man hours", ["OMN", "and man hours"]),
+        ("in Germany", None),
+        ("Germany, France: trade", None),
+        ("Germany " * 100, None),
+    ],
+)
+def test_a_country_in_words_is_named_once_and_goes_with_the_word_before_it(words, found):
+    assert evaluate("country_in(words).[code, rest]", {"words": words}) == found
