@@ -28,7 +28,7 @@ PUBLISHED: dict[str, set[str]] = {
     "format_bibliography": {"bibliography", "format"},
     "legal_search": {"judge", "docket_number", "cites"},
     "local_search": set(),
-    "patent_search": set(),
+    "patent_search": {"depth"},
     "research_export": set(),
     "scrape_page": {"links", "images"},
     "search_and_scrape": {"format"},

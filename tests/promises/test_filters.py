@@ -367,6 +367,31 @@ async def test_pages_on_other_sites_are_no_papers() -> None:
     assert answer["removed"]["otherSites"] == 1
 
 
+# --- Patents ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("asked", [{}, {"provider": "brave"}, {"year_from": 2019}])
+async def test_pages_on_other_hosts_are_no_patents(asked: dict[str, Any]) -> None:
+    pages = {
+        "web": {
+            "results": [
+                {"title": "A", "url": "https://mirror.example/patent/US9999998B2/en"},
+                {"title": "B", "url": "https://patents.google.com.mirror.example/patent/US9999997B2/en"},
+                {"title": "C", "url": "https://patents.google.com/patent/US9999999B2/en"},
+            ]
+        }
+    }
+    page = '<meta name="DC.title" content="Float"><meta name="DC.date" content="2020-01-02" scheme="dateSubmitted">'
+    number = '<dd itemprop="publicationNumber">US9999999B2</dd>'
+    upstreams = Upstreams({"brave.com": pages, "patents.google.com/patent/US9999999B2": page + number})
+
+    answer = await Product(upstreams, {"BRAVE_API_KEY": "made-up"}).answer("patent_search", query="otters", **asked)
+
+    assert [one["number"] for one in answer["patents"]] == ["US9999999B2"]
+    assert answer["removed"]["otherSites"] == 2
+    assert not any("mirror" in one.url or "US9999998" in one.url for one in upstreams.asked)
+
+
 # --- The web ---------------------------------------------------------------------------------------------------------
 
 

@@ -370,3 +370,27 @@ async def test_three_hundred_works_of_three_indexes_that_overlap_come_once_each(
     assert cursor is None
     assert len(shown) == len(set(shown)), "a work came twice"
     assert set(shown) == {title(n) for n in range(300)}
+
+
+@pytest.mark.parametrize("size", [10, 50])
+async def test_three_hundred_patents_of_three_registers_that_overlap_come_once_each(size: int) -> None:
+    registers = {
+        "auth/accesstoken": {"access_token": "t"},
+        "searchapi.io": serve(paged.part_of_searchapi, 0),
+        "ops.epo.org": serve(paged.part_of_epo, 0),
+        "api.lens.org": serve(paged.part_of_lens, 0),
+    }
+    shown: list[str] = []
+    cursor = None
+    for _ in range(60):
+        product = make(Upstreams(registers, otherwise=(404, {}, {})), cached=False)
+        question = {"query": "otters", "depth": "wide", "num_results": size, "max_tokens": 100_000}
+        answer = await product.answer("patent_search", **question, **({"cursor": cursor} if cursor else {}))
+        shown += [patent["title"] for patent in answer["patents"]]
+        cursor = answer.get("nextCursor")
+        if cursor is None:
+            break
+
+    assert cursor is None
+    assert len(shown) == len(set(shown)), "a patent came twice"
+    assert set(shown) == {title(n) for n in range(300)}

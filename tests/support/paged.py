@@ -6,7 +6,7 @@ Each answers like its service with `total` rows and the bounds of its pages; a r
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from specloom.core import Request
@@ -195,10 +195,14 @@ def google_patents(query: dict[str, str], _: Any, total: int) -> Stub:
 
 def epo(query: dict[str, str], _: Any, total: int) -> Stub:
     first, last = (int(n) for n in query["Range"].split("-"))
+    return epo_documents(rows(first - 1, last - first + 1, total), total)
+
+
+def epo_documents(numbers: Iterable[int], total: int) -> Stub:
     documents = "".join(
         f'<exchange-document country="EP" doc-number="{n + 1000000}" kind="A1"><bibliographic-data>'
         f'<invention-title lang="en">{title(n)}</invention-title></bibliographic-data></exchange-document>'
-        for n in rows(first - 1, last - first + 1, total)
+        for n in numbers
     )
     return (
         '<ops:world-patent-data xmlns="http://www.epo.org/exchange" xmlns:ops="http://ops.epo.org">'
@@ -208,7 +212,10 @@ def epo(query: dict[str, str], _: Any, total: int) -> Stub:
 
 
 def lens(_: dict[str, str], body: Any, total: int) -> Stub:
-    found = rows(body.get("from", 0), body["size"], total)
+    return lens_documents(rows(body.get("from", 0), body["size"], total), total)
+
+
+def lens_documents(numbers: Iterable[int], total: int) -> Stub:
     data = [
         {
             "jurisdiction": "EP",
@@ -216,7 +223,7 @@ def lens(_: dict[str, str], body: Any, total: int) -> Stub:
             "kind": "A1",
             "biblio": {"invention_title": [{"text": title(n)}]},
         }
-        for n in found
+        for n in numbers
     ]
     return {"total": total, "data": data}
 
@@ -444,3 +451,22 @@ def part_of_europepmc(query: dict[str, str], _: Any, __: int) -> Stub:
     result = [{"id": str(n), "source": "MED", "doi": f"10.1234/{n}", "title": title(n)} for n in found]
     last = min(first + size, len(EUROPEPMC))
     return {"hitCount": len(EUROPEPMC), "nextCursorMark": f"m{last}", "resultList": {"result": result}}
+
+
+# --- Three registers that know parts of the same three hundred patents, each in an order of its own -------------------
+
+
+def part_of_searchapi(query: dict[str, str], _: Any, __: int) -> Stub:
+    size, page = int(query["num"]), int(query.get("page", 1))
+    found = OPENALEX[(page - 1) * size : page * size]
+    return {"organic_results": [{"patent_id": f"patent/EP{n + 1000000}B1/en", "title": title(n)} for n in found]}
+
+
+def part_of_epo(query: dict[str, str], _: Any, __: int) -> Stub:
+    first, last = (int(n) for n in query["Range"].split("-"))
+    return epo_documents(CROSSREF[first - 1 : last], len(CROSSREF))
+
+
+def part_of_lens(_: dict[str, str], body: Any, __: int) -> Stub:
+    first = body.get("from", 0)
+    return lens_documents(EUROPEPMC[first : first + body["size"]], len(EUROPEPMC))

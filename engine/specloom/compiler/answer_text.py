@@ -194,7 +194,7 @@ def budget_input(node: Node | None, place: Place, *, of_text: bool) -> dict[str,
     if not isinstance(node, Map):
         return {}
     tokens = to_plain(node)["tokens"]
-    said = f"Size of the {'text' if of_text else 'answer'} in tokens."
+    said = "Size of the text in tokens." if of_text else "Size in tokens."
     made = Input(BUDGET, "integer", said, place, INTEGER, default=tokens, clamp=True)
     return {BUDGET: replace(made, minimum=LEAST_TOKENS, maximum=MOST_TOKENS)}
 

@@ -1,0 +1,183 @@
+"""What four registers send of one patent becomes one row that says who told what, and of two patents two rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from specloom.model import Row
+from specloom.runtime.merge import merge
+from tests.support.recordings import recorded
+from tests.support.shipped import shipped_model, shipped_tool
+from tests.support.stubbed import Product, Upstreams
+
+STAGE = next(one.merge for one in shipped_tool("patent_search").after if one.merge is not None)
+KEYS = {
+    "SEARCHAPI_API_KEY": "made-up-1",
+    "EPO_OPS_CONSUMER_KEY": "made-up-2",
+    "EPO_OPS_CONSUMER_SECRET": "made-up-3",
+    "LENS_API_TOKEN": "made-up-4",
+    "USPTO_API_KEY": "made-up-5",
+}
+TOKEN = {"auth/accesstoken": {"access_token": "t", "expires_in": "1199"}}
+# Publications as registers write them, two in a line: of one patent, or of two that only look alike. What offices say
+# of how they count is what was judged by; `publication` is that of the application, where a register names it beside.
+ONE: list[tuple[str, Row, Row]] = [
+    ("the same publication", {"number": "EP2471949A1"}, {"number": "EP2471949A1"}),
+    ("a European application and its patent", {"number": "EP1000000A1"}, {"number": "EP1000000B1"}),
+    ("a European patent and its amended form", {"number": "EP1000000B1"}, {"number": "EP1000000B2"}),
+    ("an international application and its search report", {"number": "WO2020081771A1"}, {"number": "WO2020081771A3"}),
+    ("a patent with and without its kind", {"number": "US12000000"}, {"number": "US12000000B2"}),
+    ("an application with and without its kind", {"number": "US20170071586"}, {"number": "US20170071586A1"}),
+    ("a corrected application", {"number": "US20170071586A1"}, {"number": "US20170071586A9"}),
+    (
+        "a patent of the United States and its application, which the office names",
+        {"number": "US12000000", "publication": "US20230366018A1"},
+        {"number": "US20230366018A1"},
+    ),
+    (
+        "the same, of which another register knows the kind",
+        {"number": "US12000000", "publication": "US20230366018A1"},
+        {"number": "US12000000B2"},
+    ),
+    ("a German application and its patent", {"number": "DE102012345678A1"}, {"number": "DE102012345678B4"}),
+    ("a British application and its patent", {"number": "GB2345678A"}, {"number": "GB2345678B"}),
+    ("a French application and its patent", {"number": "FR2912345A1"}, {"number": "FR2912345B1"}),
+    ("a Canadian application and its patent", {"number": "CA2712345A1"}, {"number": "CA2712345C"}),
+    ("a Chinese application and its patent since 2007", {"number": "CN101234567A"}, {"number": "CN101234567B"}),
+    ("an Australian application and its patent since 2002", {"number": "AU2012345678A1"}, {"number": "AU2012345678B2"}),
+    (
+        "a page that a web search found and a record",
+        {"url": "https://patents.google.com/patent/EP2471949B1/en"},
+        {"number": "EP2471949B1"},
+    ),
+]
+OTHER: list[tuple[str, Row, Row]] = [
+    ("neighbours", {"number": "EP2471949A1"}, {"number": "EP2471948A1"}),
+    ("one number is the beginning of the other", {"number": "EP1000000A1"}, {"number": "EP10000001A1"}),
+    ("two offices", {"number": "EP1000000A1"}, {"number": "WO1000000A1"}),
+    ("members of one family are patents of their own", {"number": "EP1000000B1"}, {"number": "US6093011A"}),
+    ("a national part of a European patent", {"number": "EP1000000B1"}, {"number": "DE69905327D1"}),
+    ("a patent and a design", {"number": "US1234567A"}, {"number": "USD1234567S1"}),
+    ("a patent and a reissue", {"number": "US45678A"}, {"number": "USRE45678E1"}),
+    ("a patent and a plant", {"number": "US12345A"}, {"number": "USPP12345P2"}),
+    ("a patent of nine digits and an application", {"number": "US20170071"}, {"number": "US20170071586A1"}),
+    ("Japan counts applications and patents apart", {"number": "JPH0512345A"}, {"number": "JPH0512345B2"}),
+    ("Korea does as well", {"number": "KR20120012345A"}, {"number": "KR101234567B1"}),
+    ("China did until 2007", {"number": "CN1234567A"}, {"number": "CN1234567C"}),
+    ("Australia did until 2002", {"number": "AU712345A"}, {"number": "AU712345B2"}),
+    ("Taiwan does", {"number": "TW201234567A"}, {"number": "TWI234567B"}),
+    (
+        "two patents, of which one came out of the application that the other names",
+        {"number": "US12000001B2", "publication": "US20230366018A1"},
+        {"number": "US12000000B2", "publication": "US20230366017A1"},
+    ),
+    ("what has no number", {"url": "https://patents.google.com/"}, {"number": "EP1000000A1"}),
+]
+
+
+def merged(*rows: Row) -> list[Row]:
+    told = [{**row, "provider": name, "place": 1} for row, name in zip(rows, ("lens", "uspto", "epo"), strict=False)]
+    return merge(told, STAGE, shipped_model().providers, {}).rows
+
+
+@pytest.mark.parametrize(("why", "one", "other"), ONE, ids=lambda told: told if isinstance(told, str) else "")
+def test_publications_of_one_patent_are_joined(why: str, one: Row, other: Row) -> None:
+    assert len(merged(one, other)) == 1, why
+    assert len(merged(other, one)) == 1, why
+
+
+@pytest.mark.parametrize(("why", "one", "other"), OTHER, ids=lambda told: told if isinstance(told, str) else "")
+def test_publications_of_two_patents_stay_apart(why: str, one: Row, other: Row) -> None:
+    assert len(merged(one, other)) == 2, why
+    assert len(merged(other, one)) == 2, why
+
+
+def test_the_patent_leads_and_its_application_stands_beside_it() -> None:
+    application = {"number": "EP1000000A1", "abstract": "Bricks."}
+
+    (row,) = merged(application, {"number": "EP1000000B1", "granted": "2003-02-12"})
+
+    assert (row["number"], row["granted"], row["abstract"]) == ("EP1000000B1", "2003-02-12", "Bricks.")
+    assert row["versions"] == [
+        {"kind": "patent", "number": "EP1000000B1"},
+        {"kind": "application", "number": "EP1000000A1"},
+    ]
+    assert (row["found_by"], row["origins"]) == (["lens", "uspto"], {"abstract": "lens"})
+
+
+def test_a_third_publication_joins_two_that_have_nothing_in_common() -> None:
+    application, patent = {"number": "US20230366018A1"}, {"number": "US12000000B2"}
+    known = {"number": "US12000000", "publication": "US20230366018A1"}
+
+    assert len(merged(application, patent)) == 2
+    assert len(merged(application, patent, known)) == 1
+
+
+def searchapi(number: str) -> dict[str, Any]:
+    """What SearchApi sends of a patent, in the shape of its documentation: no recording of it is known."""
+    found = {"patent_id": f"patent/{number}/en", "title": "Genotyping", "pdf": "https://img.example.org/1.pdf"}
+    return {"organic_results": [found]}
+
+
+async def test_a_client_gets_one_row_of_what_three_registers_sent_of_one_patent() -> None:
+    # The recorded document of the one register, under the number of the one that the other was recorded with.
+    sent = recorded("epo/biblio-ep1000000.xml").decode().replace('doc-number="1000000"', 'doc-number="2471949"')
+    upstreams = Upstreams(
+        {
+            **TOKEN,
+            "published-data/search": sent,
+            "api.lens.org": recorded("lens/doc-example-patent-search.json").decode(),
+            "searchapi.io": searchapi("EP2471949B1"),
+        },
+        otherwise=(404, {}, {}),
+    )
+
+    answer = await Product(upstreams, KEYS).answer("patent_search", query="genotyping", depth="wide")
+
+    (patent,) = answer["patents"]
+    assert patent["foundBy"] == ["epo", "lens", "searchapi"]
+    assert [one["number"] for one in patent["versions"]] == ["EP2471949B1", "EP2471949A1"]
+    assert (patent["number"], patent["title"], patent["status"]) == ("EP2471949B1", "Genotyping", "ACTIVE")
+    sources = patent["fieldsFrom"]
+    assert (sources["status"], sources["granted"]) == ("lens", "lens")
+    assert sources["abstract"] in {"epo", "lens"}
+
+
+async def test_of_recorded_answers_about_different_patents_nothing_is_joined() -> None:
+    upstreams = Upstreams(
+        {
+            **TOKEN,
+            "published-data/search": recorded("epo/biblio-wo2020081771.xml").decode(),
+            "api.lens.org": recorded("lens/doc-example-patent-search.json").decode(),
+            "api.uspto.gov": recorded("uspto/search-first-3.json").decode(),
+            "searchapi.io": searchapi("US9999999B2"),
+        }
+    )
+
+    answer = await Product(upstreams, KEYS).answer("patent_search", query="x", depth="wide", num_results=20)
+
+    assert {one["number"] for one in answer["patents"]} == {
+        *("WO2020081771A1", "EP2471949A1", "US9999999B2"),
+        *("US90019500", "US18693690", "US18693396"),
+    }
+    assert not any("foundBy" in one for one in answer["patents"])
+
+
+@pytest.mark.parametrize("broken", ["epo", "lens", "searchapi"])
+async def test_who_is_broken_is_told_and_the_others_answer(broken: str) -> None:
+    hosts = {"epo": "published-data/search", "lens": "api.lens.org", "searchapi": "searchapi.io"}
+    stubs: dict[str, Any] = {
+        **TOKEN,
+        "published-data/search": recorded("epo/biblio-ep1000000.xml").decode(),
+        "api.lens.org": recorded("lens/doc-example-patent-search.json").decode(),
+        "searchapi.io": searchapi("US9999999B2"),
+        "api.uspto.gov": {"count": 0, "patentFileWrapperDataBag": []},
+        hosts[broken]: (503, {}, {}),
+    }
+
+    answer = await Product(Upstreams(stubs), KEYS).answer("patent_search", query="x", depth="wide")
+
+    assert len(answer["patents"]) == 2
+    assert any("its rows are missing" in notice for notice in answer["notices"])
