@@ -106,7 +106,8 @@ class World:
         backend = ExecutorBackend(executor, presenter=Presenter(executor, as_json=self.as_json))
 
         async def one(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-            result = json.loads(await backend.call_tool(f"doiget_{name}", dict(arguments), Quiet()))
+            tool = name if name.startswith("library_") else f"doiget_{name}"
+            result = json.loads(await backend.call_tool(tool, dict(arguments), Quiet()))
             assert "isError" not in result, result
             self.texts.append(result["content"][0]["text"])
             assert not self.as_json or json.loads(self.texts[-1]) == result["structuredContent"]

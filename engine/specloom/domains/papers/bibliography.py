@@ -117,7 +117,7 @@ async def _read_records(context: Context, path: str, format_: str) -> tuple[list
     if how is None:
         known = "use auto, csl-json, bibtex or refs"
         raise PaperFault("INVALID_REF", f"{format_[:40]!r} is no format of bibliographies; {known}.")
-    text, name = await _read_file(context, path), Path(path).name
+    text, name = await read_local_file(context, path), Path(path).name
     answer = await context.run("bibliography_records", {"document": text, "format": how})
     how, records = answer["format"], answer["records"]
     if how == "refs" and not any(map(_names_paper, records)):
@@ -136,7 +136,7 @@ def _names_paper(record: Mapping[str, Any]) -> bool:
         return False
 
 
-async def _read_file(context: Context, path: str) -> str:
+async def read_local_file(context: Context, path: str) -> str:
     """The text of a file below a folder that the operator allows; INVALID_REF for any other.
 
     It is opened and read in a process of its own: a network folder that does not answer keeps it alone.

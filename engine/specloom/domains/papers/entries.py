@@ -20,6 +20,8 @@ from .config import DATA
 from .errors import PaperFault
 
 SCHEMA_VERSION = "1.0"
+RECORD = "specloom"
+"""The table of an entry that holds what the keys that all programs share have no place for; see `record`."""
 TABLE = "doiget"
 """The table of an entry that belongs to this toolset; the keys above it are shared with other programs."""
 
@@ -68,6 +70,8 @@ def merge(stored: Mapping[str, Any] | None, new: Mapping[str, Any]) -> dict[str,
         markup = key in {"title", "venue"} and isinstance(before, str) and before != value
         if before in (None, "", []) or (markup and to_plain(before) == value) or mends(before, value):
             merged[key] = value
+        elif key != TABLE and isinstance(before, Mapping) and isinstance(value, Mapping):
+            merged[key] = {**value, **before}
     merged["schema_version"] = stored.get("schema_version", SCHEMA_VERSION)
     before, own = own_of(stored), own_of(new)
     if "oa_status" not in own and "oa_status" in before:
@@ -124,7 +128,7 @@ def quality_of(entry: Mapping[str, Any]) -> list[str]:
     return [
         f"replacement_char:{key}"
         for key, value in sorted(entry.items())
-        if key != TABLE and LOST in (" ".join(map(str, value)) if isinstance(value, list) else str(value))
+        if key not in (TABLE, RECORD) and LOST in (" ".join(map(str, value)) if isinstance(value, list) else str(value))
     ]
 
 
@@ -132,6 +136,13 @@ def own_of(entry: Mapping[str, Any]) -> dict[str, Any]:
     """The tool's own table; empty where there is none."""
     own = entry.get(TABLE)
     return dict(own) if isinstance(own, Mapping) else {}
+
+
+def cite_key_of(entry: Mapping[str, Any]) -> str:
+    """The key by which texts cite the work; "" for an entry that has none."""
+    table = entry.get(RECORD)
+    key = table.get("citekey") if isinstance(table, Mapping) else ""
+    return key if isinstance(key, str) else ""
 
 
 def authors_of(entry: Mapping[str, Any]) -> list[str]:

@@ -74,6 +74,7 @@ async def _fetch_in_turn(
 ) -> tuple[dict[str, Any], PaperFault | None]:
     """One paper, by one call at a time: the answer, and what the caller is told is missing although there is one."""
     context, store = lookup.context, open_store(lookup.context.config)
+    ref = store.spelled(ref)
     lock = _BUSY.setdefault((id(asyncio.get_running_loop()), str(store.pdf_path(ref.key))), asyncio.Lock())
     replays, name = replays_of(context), _name(context, ref)
     async with lock:

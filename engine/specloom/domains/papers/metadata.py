@@ -14,7 +14,7 @@ from specloom.domains.text import PaperId, find_ref, mends, preprint_of, pubmed_
 from specloom.plugins import Context
 
 from .config import INDEXES, SOURCES, PaperSource
-from .entries import make_entry, quality_of, to_plain, turned
+from .entries import RECORD, make_entry, quality_of, to_plain, turned
 from .errors import PaperFault
 from .provenance_log import Journal, to_timestamp
 
@@ -237,7 +237,28 @@ def to_entry(ref: PaperId, record: PaperRecord, own: Mapping[str, Any], now: flo
         fields["arxiv_categories"] = fields["categories"]
     own = {"repaired_fields": dict(record.repaired) or None, **own}
     short = to_plain(str(record.fields.get("short_venue") or "")) or None
-    return make_entry(fields, {"fetched_at": to_timestamp(int(now)), "short_venue": short, **own})
+    entry = make_entry(fields, {"fetched_at": to_timestamp(int(now)), "short_venue": short, **own})
+    return entry | _more_of(record)
+
+
+def _more_of(record: PaperRecord) -> dict[str, Any]:
+    """What a registry with the fields of CSL says beyond the shared keys: names in their parts, the day, the kind."""
+    if record.source != "crossref" or not record.payload:
+        return {}
+    from specloom.domains.trust.bibliography.csl import parse_item
+
+    from .record import to_stored
+
+    work = parse_item({name: record.payload.get(name) for name in _PARTED})
+    if isinstance(work, str):
+        return {}
+    table = to_stored(work)[RECORD]
+    if "authors" in record.repaired:
+        table.pop("names", None)
+    return {RECORD: table} if "names" in table or "issued" in table else {}
+
+
+_PARTED = ("type", "author", "editor", "translator", "issued")
 
 
 def _bare(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -59,7 +59,15 @@ _METADATA = {**REF, **_IDENTITY, "oa_url": OPEN, "metadata": OBJECT, **_QUALITY}
 _FETCHED = {"path": TEXT, "size_bytes": WHOLE, "pdf": OBJECT, "attempts": OPEN, "title": TEXT, "authors": TEXTS}
 _LISTED = listed(
     record(
-        {**texts("safekey", "title"), "year": OPEN, "fetched_at": OPEN, "ref": TEXT, "authors": TEXTS, "tags": TEXTS},
+        {
+            **texts("safekey", "title"),
+            "year": OPEN,
+            "fetched_at": OPEN,
+            "ref": TEXT,
+            "key": TEXT,
+            "authors": TEXTS,
+            "tags": TEXTS,
+        },
         "safekey",
         "title",
     )
@@ -131,6 +139,7 @@ async def _resolve(context: Context, text: str, *, with_access: bool, keep: bool
         if with_access and ref.kind == "doi" and not paper.access:
             paper = replace(paper, access=await lookup.locate(ref))
         own = {"source": paper.source, "license": paper.license, "oa_status": paper.oa_status}
+        ref = store.spelled(ref)
         entry = to_entry(ref, paper, own, context.now())
         if keep:
             entry, _ = await store.commit(ref, entry)
@@ -283,7 +292,8 @@ async def tag_paper(
         collections = _changed(own.get("collections"), collection_add, collection_remove)
         return {"tags": _changed(own.get("tags"), add, remove) or None, "collections": collections or None}
 
-    own = await _store(context).change(parse_entry_ref(ref), alter)
+    store = _store(context)
+    own = await store.change(store.locate(parse_entry_ref(ref)), alter)
     return {"ref": ref, **{name: texts_of(own.get(name)) for name in ("tags", "collections")}}
 
 
@@ -302,11 +312,12 @@ def _changed(before: Any, add: Sequence[Any], remove: Sequence[Any]) -> list[str
 @paper_procedure({**REF, "annotation": OPEN}, settings=STORE)
 async def annotate_paper(context: Context, ref: str, text: str = "", clear: bool = False) -> dict[str, Any]:
     """Set or take away the note on a stored paper."""
-    paper = parse_entry_ref(ref)
+    store = _store(context)
+    paper = store.locate(parse_entry_ref(ref))
     if not clear and not text:
         raise PaperFault("INVALID_REF", "Give the note as text, or clear: true to take it away.")
     note = None if clear else text
-    await _store(context).change(paper, lambda _: {"annotation": note})
+    await store.change(paper, lambda _: {"annotation": note})
     return {"ref": ref, "annotation": note}
 
 

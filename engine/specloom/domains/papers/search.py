@@ -11,7 +11,7 @@ from specloom.core import dataclass
 from specloom.domains.text import PaperId, find_ref, to_doi
 from specloom.domains.text.fold import fold
 
-from .entries import authors_of, own_of, texts_of
+from .entries import authors_of, cite_key_of, own_of, texts_of
 
 _FILTER = re.compile(r'(?P<sign>-?)(?:(?P<name>year|tag|in):)?(?:"(?P<phrase>[^"]*)"|(?P<word>\S+))')
 _YEARS = re.compile(r"(\d{4})?(?:(-|\.\.)(\d{4})?)?")
@@ -34,7 +34,7 @@ class SearchedEntry:
 
     fields: tuple[str, ...]
     names: frozenset[str]
-    """Its DOI and its arXiv identifier, with its version and without, in small letters."""
+    """Its DOI, its arXiv identifier, with its version and without, and `@` with its cite key, in small letters."""
     year: int | None
     labels: Mapping[str, frozenset[str]]
     """Its tags (`tag`) and collections (`in`)."""
@@ -53,10 +53,10 @@ def to_searched(entry: Mapping[str, Any]) -> SearchedEntry:
         str(entry.get("abstract") or ""),
     )
     year, arxiv = entry.get("year"), str(entry.get("arxiv_id") or "")
-    names = (str(entry.get("doi") or ""), arxiv, PaperId("arxiv", arxiv).base)
+    names = (str(entry.get("doi") or ""), arxiv, PaperId("arxiv", arxiv).base, f"@{cite_key_of(entry)}")
     return SearchedEntry(
         tuple(map(_squeeze, fields)),
-        frozenset(name.lower() for name in names if name),
+        frozenset(name.lower() for name in names if name.strip("@")),
         year if isinstance(year, int) else None,
         {"tag": frozenset(tags), "in": frozenset(collections)},
     )
@@ -108,7 +108,9 @@ class StoreQuery:
 
 def parse_query(text: str) -> StoreQuery:
     """A query as people write it: words, "a phrase", year:2015-2018, tag:river, in:thesis, each barred by a `-` before
-    it; or a DOI or an arXiv identifier in any spelling."""
+    it; or a DOI or an arXiv identifier in any spelling, or `@` with a cite key."""
+    if re.fullmatch(r"@\S+", text.strip()):
+        return StoreQuery((), name=text.strip().lower())
     arxiv = find_ref("arxiv", text.strip().lower().removeprefix("arxiv:"))
     if name := to_doi(text) or (arxiv.value if arxiv else ""):
         return StoreQuery((), name=name.lower())

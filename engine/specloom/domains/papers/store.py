@@ -17,9 +17,11 @@ import logging
 import os
 import re
 import stat
+import time
 import tomllib
 from collections.abc import AsyncIterator, Callable, Mapping
 from functools import lru_cache
+from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -28,11 +30,24 @@ from specloom.domains.text import PaperId
 from specloom.storage import FileLock, write_whole
 
 from .config import store_root
-from .entries import TABLE, authors_of, check_version, is_newer, merge, own_of, texts_of, to_instant, write_toml
+from .entries import (
+    TABLE,
+    authors_of,
+    check_version,
+    cite_key_of,
+    is_newer,
+    merge,
+    own_of,
+    texts_of,
+    to_instant,
+    write_toml,
+)
 from .errors import PaperFault
 from .search import SearchedEntry, to_searched
 
 METADATA = ".metadata"
+TRASH = ".trash"
+"""What was removed or written over; no program lists it."""
 MOST_AUTHORS = 3
 """Authors that a row of a list names."""
 LARGEST = 10_000_000
@@ -40,6 +55,7 @@ LARGEST = 10_000_000
 
 _SAFE = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 Alter = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+Rewrite = Callable[[Mapping[str, Any] | None], Mapping[str, Any]]
 EntrySummary = tuple[SearchedEntry, dict[str, Any]]
 """What searches know of an entry, and what lists tell of it."""
 
@@ -81,9 +97,27 @@ class PaperStore:
             _log.warning("%s was written by a newer program (schema %s)", path, entry["schema_version"])
         return entry
 
+    def spelled(self, ref: PaperId) -> PaperId:
+        """A DOI in the capitals in which it is stored, since capitals part no two DOIs; any other name as it is."""
+        if ref.kind != "doi" or self.metadata_path(ref.key).exists():
+            return ref
+        wanted = f"{ref.key}.toml".lower()
+        try:
+            with os.scandir(self.root / METADATA) as files:
+                keys = [file.name[:-5] for file in files if file.name.lower() == wanted]
+        except OSError:
+            return ref
+        for key in keys:
+            name = (self.read(key) or {}).get("doi")
+            if isinstance(name, str) and name.lower() == ref.value.lower() and PaperId("doi", name).key == key:
+                return PaperId("doi", name)
+        return ref
+
     def locate(self, ref: PaperId) -> PaperId:
         """The name under which a paper is stored: of a preprint that was named without a version, and is not stored so,
         the newest stored version; else the name itself."""
+        if ref.kind == "doi":
+            return self.spelled(ref)
         if ref.kind != "arxiv" or ref.base != ref.value or self.metadata_path(ref.key).exists():
             return ref
         stems = (path.stem for path in (self.root / METADATA).glob(f"{ref.key}v*.toml"))
@@ -131,11 +165,7 @@ class PaperStore:
         STORE_ERROR, LOCK_TIMEOUT or SCHEMA_TOO_NEW, and then nothing is written.
         """
         key = ref.key
-        try:
-            make_folder(self.root)
-            make_folder(self.root / METADATA, tighten=True)
-        except OSError as error:
-            raise PaperFault("STORE_ERROR", f"The store {self.root} cannot be made: {error.strerror}.") from None
+        self._make_folders()
         async with self._writing(key):
             stored = self.find(ref)
             merged = merge(stored, entry)
@@ -171,6 +201,57 @@ class PaperStore:
             table = {name: value for name, value in {**own, **alter(own)}.items() if value is not None}
             write_whole(self.metadata_path(ref.key), _encoded(ref.key, {**stored, TABLE: table}))
             return table
+
+    async def rewrite(self, key: str, alter: Rewrite) -> dict[str, Any]:
+        """Put what `alter` makes of an entry, None where there is none, in its place, and give it.
+
+        STORE_ERROR, LOCK_TIMEOUT or SCHEMA_TOO_NEW, and then nothing is written; nor is what stays as it is.
+        """
+        self._make_folders()
+        async with self._writing(key):
+            stored = self.read(key)
+            if stored is not None:
+                check_version(stored)
+            entry = dict(alter(stored))
+            if entry != stored:
+                write_whole(self.metadata_path(key), _encoded(key, entry))
+            return entry
+
+    def put_copy(self, key: str, now: float) -> Path:
+        """Copy the metadata of an entry into the trash of the store, and give the copy."""
+        path = self._trash_path(self.metadata_path(key), now)
+        write_whole(path, self.metadata_path(key).read_bytes())
+        return path
+
+    async def discard(self, key: str, now: float) -> list[Path]:
+        """Move the metadata and the PDF of an entry into the trash of the store, and give where they are then."""
+        self._make_folders()
+        async with self._writing(key):
+            entry = self.read(key) or {}
+            pdf = self.stored_pdf(entry) or self.pdf_path(key)
+            moved = []
+            for path in (pdf, self.metadata_path(key)):
+                if path.is_file():
+                    place = self._trash_path(path, now)
+                    path.replace(place)
+                    moved.append(place)
+            return moved
+
+    def _trash_path(self, path: Path, now: float) -> Path:
+        make_folder(self.root / TRASH, tighten=True)
+        stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now))
+        places = (
+            self.root / TRASH / f"{path.stem}.{stamp}{more}{path.suffix}"
+            for more in chain(("",), map("-{}".format, count(2)))
+        )
+        return next(place for place in places if not place.exists())
+
+    def _make_folders(self) -> None:
+        try:
+            make_folder(self.root)
+            make_folder(self.root / METADATA, tighten=True)
+        except OSError as error:
+            raise PaperFault("STORE_ERROR", f"The store {self.root} cannot be made: {error.strerror}.") from None
 
     @contextlib.asynccontextmanager
     async def _writing(self, key: str) -> AsyncIterator[None]:
@@ -224,8 +305,10 @@ def _summarise(root: Path, key: str, stamp: tuple[int, int, int]) -> EntrySummar
     if entry is None or not isinstance(entry.get("title"), str):
         return None
     searched, own, arxiv = to_searched(entry), own_of(entry), entry.get("arxiv_id")
+    cite_key = cite_key_of(entry)
     more = {
-        "ref": entry.get("doi") or (f"arxiv:{arxiv}" if arxiv else ""),
+        "ref": entry.get("doi") or (f"arxiv:{arxiv}" if arxiv else f"@{cite_key}" if cite_key else ""),
+        "key": cite_key,
         "authors": authors_of(entry)[:MOST_AUTHORS],
         "tags": texts_of(own.get("tags")),
     }

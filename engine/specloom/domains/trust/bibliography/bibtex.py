@@ -10,6 +10,7 @@ from typing import Final
 
 from specloom.domains.text import Name, parse_name
 
+from .csl import DATES, MORE, ROLES
 from .dates import read_date
 from .entry import (
     KIND_TABLE,
@@ -19,6 +20,7 @@ from .entry import (
     normalize,
     parse_issued,
     read_names,
+    split_file,
     to_issued,
     to_month,
 )
@@ -158,34 +160,59 @@ def to_bibtex(entries: Iterable[BibliographyEntry]) -> str:
     return "\n\n".join(map(_to_text, entries))
 
 
+def to_biblatex(entries: Iterable[BibliographyEntry]) -> str:
+    """Entries with keys as biblatex reads them: its types, its names of fields, and dates in EDTF."""
+    return "\n\n".join(_to_text(entry, is_biblatex=True) for entry in entries)
+
+
 _MACROS = [month[:3].lower() for month in MONTHS]
 _EDTF_ONLY = re.compile(r"[~?%/]|-2[1-4]$|^-|^0")
+_OF_A_BOOK = frozenset(("book", "chapter", "paper-conference"))
+"""Kinds whose number is that in a series, where they are of one."""
+_BIBLATEX_NAMES = {
+    "journal": "journaltitle", "address": "location", "school": "institution", "annote": "annotation",
+    "archiveprefix": "eprinttype",
+}  # fmt: skip
+_ADDITIONS = {
+    "event-title": "eventtitle", "event-date": "eventdate", "event-place": "venue", "original-title": "origtitle",
+    "original-date": "origdate", "original-publisher": "origpublisher", "original-publisher-place": "origlocation",
+    "number-of-pages": "pagetotal", "number-of-volumes": "volumes", "chapter-number": "chapter", "part-number": "part",
+    "call-number": "library", "status": "pubstate", "container-author": "bookauthor",
+}  # fmt: skip
+"""What biblatex calls variables and roles of CSL; any other stands under its name in CSL, which styles pass over."""
 
 
-def _to_text(entry: BibliographyEntry) -> str:
+def _to_text(entry: BibliographyEntry, *, is_biblatex: bool = False) -> str:
     row = KIND_TABLE[entry.kind]
     row = {**KIND_TABLE.get(row.get("like", ""), {}), **row}
     year, month, day = (*entry.issued, 0, 0, 0)[:3]
-    container = row.get("container", "series")
+    is_numbered = bool(row.get("numbered"))
+    of_series = entry.kind in _OF_A_BOOK and bool(entry.series)
+    number = entry.number if is_numbered else entry.series_number if of_series else entry.issue
     fields = {
         "author": " and ".join(_to_author(name) for name in entry.authors),
         "editor": " and ".join(_to_author(name) for name in entry.editors),
         "translator": " and ".join(_to_author(name) for name in entry.translators),
+        **{_ADDITIONS.get(role, role): " and ".join(map(_to_author, names)) for role, names in entry.roles},
         "title": _escape_title(entry.title, entry.language),
         "shorttitle": _escape(entry.short_title),
-        container: _escape(entry.container),
+        row.get("container", "howpublished"): _escape(entry.container),
         "shortjournal": _escape(entry.short_container),
+        "series": _escape(entry.series),
         row.get("publisher", "publisher"): _escape(entry.publisher),
         "address": _escape(entry.place),
+        "eventtitle": _escape(entry.event),
         "edition": _escape(entry.edition),
         "version": _escape(entry.version),
         "type": _escape(entry.genre),
         "volume": _escape(entry.volume),
-        "number": _escape(entry.number if row.get("numbered") else entry.issue or entry.series_number),
-        "issue": _escape(entry.issue if row.get("numbered") else ""),
+        "number": _escape(number),
+        "issue": _escape(entry.issue if is_numbered or of_series else ""),
+        "eid": _escape("" if is_numbered else entry.number),
+        "collection-number": _escape("" if of_series else entry.series_number),
         "pages": _escape(entry.pages.replace("-", "--")).replace("-{}-", "--"),
         "year": str(year) if year else "",
-        "month": str(month) if month else "",
+        "month": _MACROS[month - 1] if month else "",
         "day": str(day) if day else "",
         "date": entry.dated if _EDTF_ONLY.search(entry.dated) else "",
         "isbn": _escape(entry.isbn),
@@ -198,33 +225,50 @@ def _to_text(entry: BibliographyEntry) -> str:
         "url": entry.url.translate(_ENCODED),
         "urldate": entry.accessed.translate(_ENCODED),
         "langid": _escape(entry.language),
+        **_to_additions(entry),
         "keywords": ", ".join(_to_keyword(word) for word in entry.keywords),
         "abstract": _escape(entry.abstract),
         "note": _escape(entry.note),
         "annote": _escape(entry.annote),
-        "file": ";".join(_FILE_MARKS.sub(r"\\\g<0>", file.translate(_ENCODED_FILE)) for file in entry.files),
+        "groups": ", ".join(_to_keyword(word) for word in entry.collections),
+        "file": ";".join(map(_to_file, entry.files)),
     }
-    if (entry.series and container != "series") or (entry.series and not entry.container):
-        fields["series"] = _escape(entry.series)
+    type_ = _TYPES[entry.kind]
+    if is_biblatex:
+        fields |= {"year": "", "month": "", "day": "", "date": entry.date.translate(_ENCODED)}
+        fields = {_BIBLATEX_NAMES.get(name, name): value for name, value in fields.items()}
+        type_ = str(row.get("biblatex", type_))
+    of_kind = dict(entry.more).get("type", entry.kind if _KINDS.get(type_) != entry.kind else "")
+    fields["entrysubtype"] = _SUBTYPES.get(of_kind, of_kind)
     # The month is a macro, which each style prints in its own words.
     lines = "".join(
-        f"  {name} = {_MACROS[month - 1] if name == 'month' else f'{{{value}}}'},\n"
-        for name, value in fields.items()
-        if value
+        f"  {name} = {value if name == 'month' else f'{{{value}}}'},\n" for name, value in fields.items() if value
     )
-    return f"@{_TYPES[entry.kind]}{{{entry.key},\n{lines}}}"
+    return f"@{type_}{{{entry.key},\n{lines}}}"
 
 
-_FILE_MARKS = re.compile(r"[;:]")
-_ENCODED_FILE = str.maketrans({"{": "", "}": "", "\\": "/"})
+_SUBTYPES = {"article-magazine": "magazine", "article-newspaper": "newspaper", "article": "preprint"}
+
+
+def _to_additions(entry: BibliographyEntry) -> dict[str, str]:
+    return {_ADDITIONS.get(name, name): _escape(value) for name, value in entry.more if name != "type"}
+
+
+_ENCODED_FILE = str.maketrans({"{": "", "}": "", ";": r"\;"})
+
+
+def _to_file(file: str) -> str:
+    """A file as reference managers list it: in three parts as it stands, a path alone with its colons marked."""
+    is_parted = len(split_file(file)) > 1
+    return (file if is_parted else file.replace("\\", "/").replace(":", r"\:")).translate(_ENCODED_FILE)
 
 
 def _to_keyword(word: str) -> str:
-    # A comma would part it.
+    # A comma would part it, and a quote would hide one.
     return f"{{{_escape(word)}}}" if "," in word else _escape(word)
 
 
-_WORD = re.compile(r"[^\W\d_][\w’'.-]*+")
+_WORD = re.compile(r"[^\W\d_][\w’'.&-]*+")
 _FEWEST_TELLING = 3
 """Long words by which the case of a title is told."""
 
@@ -285,25 +329,26 @@ def _to_author(name: Name) -> str:
 def parse_fields(fields: Mapping[str, str]) -> BibliographyEntry:
     """The entry of the raw fields of one block; unknown fields are left out."""
     type_ = fields.get("type", "")
-    kind = _KINDS.get(type_, "document")
+    kind, subtype = _find_kind(type_, _decode(fields.get("entrysubtype", "")))
     how = fields.get("howpublished", "")
     address = re.search(r"\\url\{([^{}]*)\}", how)
     is_arxiv = _pick(fields, "archiveprefix", "eprinttype").lower() == "arxiv" and fields.get("eprint")
     arxiv = _read_verbatim(fields["eprint"]) if is_arxiv else ""
     if kind in ("webpage", "document") and arxiv and not how:
         kind = "article"
-    is_numbered = bool(KIND_TABLE[kind].get("numbered"))
+    is_numbered = bool(
+        KIND_TABLE[kind].get("numbered") or KIND_TABLE.get(KIND_TABLE[kind].get("like", ""), {}).get("numbered")
+    )
     number = _decode(fields.get("number", ""))
-    has_container = _pick(fields, "journal", "journaltitle", "booktitle") or ("" if address else how)
-    series = fields.get("series", "")
-    if not has_container and "container" not in KIND_TABLE[kind] and kind in _OF_SERIES:
-        has_container, series = series, ""
+    series = _decode(fields.get("series", ""))
+    of_series = kind in _OF_A_BOOK and bool(series)
     issued, dated = _parse_date(fields)
     named = _decode(fields.get("genre", ""))
     genre = _STRINGS.get(named, named) or _GENRES.get(type_, "")
     subtitle = fields.get("subtitle", "")
     title = fields.get("title", "") + (f": {subtitle}" if subtitle else "")
-    of_book = kind in ("book", "chapter", "paper-conference") and not fields.get("issue")
+    roles = ((role, _parse_authors(fields.get(_ADDITIONS.get(role, role), ""))) for role in ROLES)
+    more = [(name, _decode(fields.get(_ADDITIONS.get(name, name), ""))) for name in (*MORE, *DATES)]
     return normalize(
         BibliographyEntry(
             title=_decode(title),
@@ -311,14 +356,14 @@ def parse_fields(fields: Mapping[str, str]) -> BibliographyEntry:
             authors=_parse_authors(fields.get("author", "")),
             editors=_parse_authors(fields.get("editor", "")),
             translators=_parse_authors(fields.get("translator", "")),
-            roles=((("container-author", _parse_authors(fields["bookauthor"])),) if fields.get("bookauthor") else ()),
-            container=_decode(has_container),
+            roles=tuple((role, names) for role, names in roles if names),
+            container=_decode(_pick(fields, "journal", "journaltitle", "booktitle") or ("" if address else how)),
             short_container=_decode(fields.get("shortjournal", "")),
-            series=_decode(series),
-            series_number=number if of_book and series else "",
+            series=series,
+            series_number=_decode(fields.get("collection-number", "")) or (number if of_series else ""),
             issued=issued,
             dated=dated,
-            accessed=BibliographyEntry(issued=parse_issued(_decode(fields.get("urldate", "")))).date,
+            accessed=_join_date(read_date(_decode(fields.get("urldate", "")))),
             doi=_read_verbatim(fields.get("doi", "")),
             url=_read_verbatim(fields.get("url", "") or (address[1] if address else ""))
             or (f"https://arxiv.org/abs/{arxiv}" if arxiv else ""),
@@ -326,11 +371,12 @@ def parse_fields(fields: Mapping[str, str]) -> BibliographyEntry:
             genre=genre,
             publisher=_decode(_pick(fields, "publisher", "institution", "school", "organization")),
             place=_decode(_pick(fields, "location", "address")),
+            event=_decode(fields.get("eventtitle", "")),
             edition=_decode(fields.get("edition", "")),
             version=_decode(fields.get("version", "")),
             volume=_decode(fields.get("volume", "")),
-            number=number if is_numbered else "",
-            issue=_decode(fields.get("issue", "")) or ("" if is_numbered or (of_book and series) else number),
+            number=number if is_numbered else _decode(fields.get("eid", "")),
+            issue=_decode(fields.get("issue", "")) or ("" if is_numbered or of_series else number),
             pages=_decode(fields.get("pages", "")),
             isbn=_decode(fields.get("isbn", "")),
             issn=_decode(fields.get("issn", "")),
@@ -341,15 +387,34 @@ def parse_fields(fields: Mapping[str, str]) -> BibliographyEntry:
             abstract=_decode(fields.get("abstract", "")),
             note=_decode(_pick(fields, "note", "addendum")),
             annote=_decode(_pick(fields, "annote", "annotation")),
-            keywords=tuple(_decode(word.strip()) for word in split_level(fields.get("keywords", ""), ",")),
+            keywords=_parse_words(fields.get("keywords", "")),
             files=tuple(_split_files(fields.get("file", ""))),
+            collections=_parse_words(fields.get("groups", "")),
             key=fields.get("key", ""),
+            more=(*((name, value) for name, value in more if value), *((("type", subtype),) if subtype else ())),
         )
     )
 
 
-_OF_SERIES = frozenset(kind for kind, row in KIND_TABLE.items() if "container" not in row and "like" not in row)
-"""Kinds that BibTeX writes without a field for a container, which then stands in the one of the series."""
+def _find_kind(type_: str, subtype: str) -> tuple[str, str]:
+    """The kind of an entry by its type and what biblatex calls its subtype, and the type of CSL that is of the kind."""
+    named = _NAMED_SUBTYPES.get(subtype, subtype)
+    if named in KIND_TABLE:
+        return named, ""
+    if named in _OTHER_TYPES:
+        return _OTHER_TYPES[named], named
+    return _KINDS.get(type_, "document"), ""
+
+
+_NAMED_SUBTYPES = {name: kind for kind, name in _SUBTYPES.items()}
+_OTHER_TYPES = read_names("csl")[1]
+"""Types of CSL that are no kinds of their own, and the kind of each."""
+
+
+def _parse_words(raw: str) -> tuple[str, ...]:
+    return tuple(_decode(word.strip()) for word in split_level(raw, ","))
+
+
 _GENRES = {"mastersthesis": "Master's thesis", "bachelorsthesis": "Bachelor's thesis"}
 _STRINGS = {
     "mathesis": "Master's thesis", "phdthesis": "PhD thesis", "bathesis": "Bachelor's thesis",
@@ -359,14 +424,17 @@ _STRINGS = {
 
 
 def _split_files(raw: str) -> Iterator[str]:
-    """The files of an entry as reference managers list them, `name:path:type` parted by ";"; the paths as they are."""
+    """The files of an entry as reference managers list them, parted by ";": paths, or `name:path:type` as they are."""
     for file in re.split(r"(?<!\\);", raw):
-        if file.strip():
-            yield _FILE_ESCAPES.sub(r"\1", file.strip().translate(_ENCODED_FILE_READ))
+        bare = file.strip().replace("$\\backslash$", "\\").translate(_BRACES)
+        if bare:
+            marks = _FILE_ESCAPES if len(split_file(bare)) < 2 else _OTHER_ESCAPES
+            yield marks.sub(r"\1", bare)
 
 
 _FILE_ESCAPES = re.compile(r"\\(.)")
-_ENCODED_FILE_READ = str.maketrans({"{": "", "}": ""})
+_OTHER_ESCAPES = re.compile(r"\\([^:\\])")
+_BRACES = str.maketrans({"{": "", "}": ""})
 
 
 def _pick(fields: Mapping[str, str], *names: str) -> str:
@@ -383,10 +451,18 @@ def _parse_authors(raw: str) -> tuple[Name, ...]:
             names.append(Name(_decode(piece)))
         elif len(parts) in (2, 3) and all(parts):
             decoded = [_decode(part) for part in parts]
-            names.append(Name(decoded[0], decoded[-1], decoded[1] if len(decoded) == 3 else ""))
+            suffix = decoded[1] if len(decoded) == 3 else ""
+            names.append(Name(decoded[0], decoded[-1], suffix, _find_particle(parts[0])))
         elif (name := _parse_spoken(piece)) is not None:
             names.append(name)
     return tuple(names)
+
+
+def _find_particle(family: str) -> str:
+    """The words in small letters that a family name begins with, which BibTeX calls its "von"."""
+    words = family.split(" ")
+    count = next((at for at, word in enumerate(words[:-1]) if not (word.isalpha() and word.islower())), len(words) - 1)
+    return " ".join(words[:count])
 
 
 def _parse_spoken(piece: str) -> Name | None:
@@ -394,7 +470,8 @@ def _parse_spoken(piece: str) -> Name | None:
     words = piece.split(" ")
     start = next((at for at, word in enumerate(words[1:-1], 1) if word.isalpha() and word.islower()), 0)
     if start and "{" not in words[start - 1]:
-        return Name(_decode(" ".join(words[start:])), _decode(" ".join(words[:start])))
+        family = " ".join(words[start:])
+        return Name(_decode(family), _decode(" ".join(words[:start])), "", _find_particle(family))
     return parse_name(_decode(piece))
 
 
@@ -416,6 +493,10 @@ def _is_braced(text: str) -> bool:
     """Whether one pair of braces encloses all of a text."""
     depths = list(accumulate((character == "{") - (character == "}") for character in text))
     return text.startswith("{") and text.endswith("}") and 0 not in depths[:-1] and depths[-1] == 0
+
+
+def _join_date(date: tuple[Issued, str]) -> str:
+    return BibliographyEntry(issued=date[0], dated=date[1]).date
 
 
 def _parse_date(fields: Mapping[str, str]) -> tuple[Issued, str]:

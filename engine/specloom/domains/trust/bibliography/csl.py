@@ -25,13 +25,13 @@ VARIABLES = {
 """What CSL calls the fields of an entry that are texts."""
 _ALIASES = {"event": "event", "shortTitle": "short_title", "journalAbbreviation": "short_container"}
 _NAMES = {"author": "authors", "editor": "editors", "translator": "translators"}
-_ROLES = (
+ROLES = (
     "chair", "collection-editor", "compiler", "composer", "container-author", "contributor", "curator", "director",
     "editorial-director", "executive-producer", "guest", "host", "illustrator", "interviewer", "narrator", "organizer",
     "original-author", "performer", "producer", "recipient", "reviewed-author", "script-writer", "series-creator",
 )  # fmt: skip
-_DATES = ("available-date", "event-date", "original-date", "submitted")
-_MORE = (
+DATES = ("available-date", "event-date", "original-date", "submitted")
+MORE = (
     "archive", "archive_collection", "archive_location", "archive-place", "authority", "call-number", "chapter-number",
     "citation-label", "dimensions", "division", "event-place", "jurisdiction", "medium", "number-of-pages",
     "number-of-volumes", "original-publisher", "original-publisher-place", "original-title", "page-first",
@@ -39,6 +39,7 @@ _MORE = (
     "section", "source", "status", "supplement-number", "volume-title", "custom", "year-suffix",
 )  # fmt: skip
 """Variables that nobody here reads, kept for who writes the entry again."""
+_ARCHIVE = "arXiv"
 _ARXIV = re.compile(r"(?i:arxiv:\s*)?([a-z.-]{2,20}/[0-9]{7}|[0-9]{4}\.[0-9]{4,5})(v[0-9]{1,2})?")
 
 
@@ -58,8 +59,14 @@ def to_item(entry: BibliographyEntry) -> dict[str, Any]:
     fields["accessed"] = to_csl_date(entry.accessed)
     if entry.arxiv and not entry.number:
         fields["number"] = f"arXiv:{entry.arxiv}"
-    fields["keyword"] = ", ".join(entry.keywords)
-    fields |= {name: to_csl_date(value) if name in _DATES else value for name, value in more.items()}
+    elif entry.arxiv and entry.number != entry.arxiv:
+        fields |= {"archive": _ARCHIVE, "archive_location": entry.arxiv}
+    # A list whose words have commas is parted by semicolons, and one alone ends with one.
+    has_commas = any("," in word for word in entry.keywords)
+    fields["keyword"] = (
+        "; ".join(entry.keywords) + ";" * (len(entry.keywords) == 1) if has_commas else ", ".join(entry.keywords)
+    )
+    fields |= {name: to_csl_date(value) if name in DATES else value for name, value in more.items()}
     fields["URL"] = entry.url
     return {name: value for name, value in fields.items() if value}
 
@@ -126,18 +133,24 @@ def parse_item(item: object) -> BibliographyEntry | str:
     for alias, name in _ALIASES.items():
         texts[name] = texts[name] or _to_text(item.get(alias))
     issued, dated = from_csl(item.get("issued"))
-    more = [(name, _to_text(item.get(name))) for name in _MORE]
-    more += [(name, _to_edtf(item.get(name))) for name in _DATES]
+    more = [(name, _to_text(item.get(name))) for name in MORE]
+    more += [(name, _to_edtf(item.get(name))) for name in DATES]
     if type_ != kind and type_ in read_names("csl")[1]:
         more.append(("type", type_))
-    number = _ARXIV.fullmatch(texts["number"]) if kind == "article" else None
+    # Reference managers give the number as that of a preprint, which published works have beside their own.
+    number = _ARXIV.fullmatch(texts["number"]) if kind == "article" or texts["number"][:6].lower() == "arxiv:" else None
+    if number is None and _to_text(item.get("archive")) == _ARCHIVE:
+        number = _ARXIV.fullmatch(_to_text(item.get("archive_location")))
+        more = [(name, value) for name, value in more if number is None or name not in ("archive", "archive_location")]
+    elif number is not None and texts["number"] == f"arXiv:{number[1]}{number[2] or ''}":
+        texts["number"] = ""
     return normalize(
         BibliographyEntry(
             **texts,
             authors=tuple(_parse_names(item.get("author"))),
             editors=tuple(_parse_names(item.get("editor"))),
             translators=tuple(_parse_names(item.get("translator"))),
-            roles=tuple((role, tuple(_parse_names(item.get(role)))) for role in _ROLES if item.get(role)),
+            roles=tuple((role, tuple(_parse_names(item.get(role)))) for role in ROLES if item.get(role)),
             issued=issued,
             dated=dated,
             accessed=_to_edtf(item.get("accessed")),
@@ -156,7 +169,8 @@ def _to_edtf(value: object) -> str:
 
 
 def _parse_keywords(value: object) -> tuple[str, ...]:
-    words = value if isinstance(value, list) else re.split(r"[;,]", _to_text(value))
+    text = _to_text(value)
+    words = value if isinstance(value, list) else text.split(";" if ";" in text else ",")
     return tuple(_to_text(word) for word in words)
 
 

@@ -44,8 +44,9 @@ def from_csl(value: object) -> tuple[Issued, str]:
     given = value.get("date-parts")
     points = [_to_point(part) for part in given[:2]] if isinstance(given, list) else []
     points = [point for point in points if point]
-    if not points:
-        return read_date(str(value.get("raw") or value.get("literal") or value.get("edtf") or ""))
+    raw = str(value.get("raw") or "")
+    if not points or _EDTF.fullmatch(raw):
+        return read_date(raw or str(value.get("literal") or value.get("edtf") or ""))
     season = value.get("season")
     number = int(season) if isinstance(season, int | str) and str(season).isdecimal() else 0
     if 1 <= number <= len(SEASONS) and len(points[0]) <= 5:
@@ -84,7 +85,11 @@ def to_csl_date(date: str) -> dict[str, Any] | None:
         )
         if match[4]:
             told["circa"] = True
-    return told if told["date-parts"] else {"raw": date}
+    if not told["date-parts"]:
+        return {"raw": date}
+    # An end that is open, or a doubt: parts of dates have no place for them.
+    issued, dated = from_csl(told)
+    return told if (dated or to_iso(issued)) == date else told | {"raw": date}
 
 
 def find_season(text: str) -> int:

@@ -66,12 +66,17 @@ class Parsed:
         )
 
 
-def parse_bibliography(text: str, format: str = "auto") -> Parsed:  # noqa: A002  the name of the tool's argument
+def parse_bibliography(
+    text: str,
+    format: str = "auto",  # noqa: A002  the name of the tool's argument
+    *,
+    is_linked: bool = True,
+) -> Parsed:
     """The entries of a document in one of FORMATS; `text` is a list of references in plain words.
 
     One bad entry is a problem of its own and never loses the others. An entry needs a title, an address, a DOI or an
-    author; one with a DOI and no address gets the address of the DOI. Raises a `validation` fault for a document whose
-    format cannot be told, that is too long, or that holds no entry of the named format.
+    author; one with a DOI and no address gets the address of the DOI, where it `is_linked`. Raises a `validation` fault
+    for a document whose format cannot be told, that is too long, or that holds no entry of the named format.
     """
     format_ = find_format(text, format)
     entries: list[BibliographyEntry] = []
@@ -86,7 +91,8 @@ def parse_bibliography(text: str, format: str = "auto") -> Parsed:  # noqa: A002
             )
         else:
             places.append((index, line))
-            entries.append(replace(entry, url=entry.url or (f"https://doi.org/{entry.doi}" if entry.doi else "")))
+            linked = f"https://doi.org/{entry.doi}" if entry.doi and is_linked else ""
+            entries.append(replace(entry, url=entry.url or linked))
     if not entries and not problems:
         raise Fault("validation", f"the bibliography holds no entry in the format {format_}")
     return Parsed(format_, tuple(entries), tuple(problems), len(entries), len(problems), tuple(places))
@@ -270,13 +276,15 @@ MEMORY = 1024**3
 """Bytes of address space that this process may have."""
 
 
-async def read_document(context: Context, text: str, format_: str, *, most: int, begin: int = 0) -> Parsed:
+async def read_document(
+    context: Context, text: str, format_: str, *, most: int, begin: int = 0, is_linked: bool = True
+) -> Parsed:
     """A part of what `parse_bibliography` gives, and the same faults: `most` entries or problems from an index on.
 
     The document is parsed in a process of its own, since a broken one takes time that grows with the square of its
     length; so does `read_records_apart`. Fault `too_large` where that process needs more time or memory than it may.
     """
-    parsed = await run_reading(context, parse_json, text.encode("utf-8", "replace"), format_, begin, most)
+    parsed = await run_reading(context, parse_json, text.encode("utf-8", "replace"), format_, begin, most, is_linked)
     entries = tuple(map(entry_from_json, parsed["entries"]))
     problems = tuple(Unreadable(**problem) for problem in parsed["problems"])
     places = tuple((index, line) for index, line in parsed["places"])
@@ -293,9 +301,9 @@ def entry_from_json(data: Mapping[str, Any]) -> BibliographyEntry:
     return BibliographyEntry(**fields)
 
 
-def parse_json(body: bytes, format_: str, begin: int, most: int) -> dict[str, Any]:
+def parse_json(body: bytes, format_: str, begin: int, most: int, is_linked: bool = True) -> dict[str, Any]:
     """The same as JSON data, of a text in UTF-8."""
-    return asdict(parse_bibliography(body.decode(), format_).part(begin, most))
+    return asdict(parse_bibliography(body.decode(), format_, is_linked=is_linked).part(begin, most))
 
 
 async def read_records_apart(context: Context, text: str, format_: str) -> tuple[str, list[BibliographyRecord]]:

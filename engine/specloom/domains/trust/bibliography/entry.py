@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 from itertools import chain, count
+from operator import itemgetter
 from string import ascii_lowercase
 from typing import Any
 
@@ -102,6 +103,7 @@ class BibliographyEntry:
     annote: str = ""
     keywords: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    collections: tuple[str, ...] = ()
     more: tuple[tuple[str, str], ...] = ()
     text: str = ""
 
@@ -115,7 +117,7 @@ _ONE_LINE = (
     "title", "container", "publisher", "volume", "issue", "short_title", "short_container", "series", "series_number",
     "number", "edition", "version", "genre", "place", "event", "issn", "pmid", "pmcid", "arxiv", "language",
 )  # fmt: skip
-_PAGES = re.compile(r"(?:(?<!\s)\s++)?[-‐-―]++\s*+")
+_PAGES = re.compile(r"(?:(?<!\s)\s++)?[-‐-―−﹘﹣－][-‐-―−﹘﹣－\s]*+")
 
 
 def clean(text: str) -> str:
@@ -167,8 +169,8 @@ def normalize(entry: BibliographyEntry) -> BibliographyEntry:
     issued = to_issued(*(*entry.issued, 0, 0, 0)[:3])
     dated = clean(entry.dated)
     lines = {name: clean(getattr(entry, name)) for name in _ONE_LINE}
-    # What others call the edition of a program is its version, and RIS has one tag for both.
-    if entry.kind == "software":
+    # What others call the edition of a program or of data is its version, and RIS has one tag for both.
+    if entry.kind in VERSIONED:
         lines["version"], lines["edition"] = lines["version"] or lines["edition"], ""
     return BibliographyEntry(
         **lines,
@@ -176,7 +178,11 @@ def normalize(entry: BibliographyEntry) -> BibliographyEntry:
         authors=_normalize_names(entry.authors),
         editors=_normalize_names(entry.editors),
         translators=_normalize_names(entry.translators),
-        roles=tuple((role, people) for role, names in entry.roles if (people := _normalize_names(names))),
+        roles=tuple(
+            (role, people)
+            for role, names in sorted(entry.roles, key=itemgetter(0))
+            if (people := _normalize_names(names))
+        ),
         issued=issued,
         dated="" if dated == to_iso(issued) else dated,
         accessed=clean(entry.accessed),
@@ -188,11 +194,15 @@ def normalize(entry: BibliographyEntry) -> BibliographyEntry:
         key=_NO_KEY.sub("", entry.key)[:_LONGEST_KEY],
         keywords=tuple(dict.fromkeys(filter(None, map(clean, entry.keywords))))[:_MOST_KEYWORDS],
         files=tuple(dict.fromkeys(filter(None, map(clean, entry.files))))[:_MOST_KEYWORDS],
+        collections=tuple(dict.fromkeys(filter(None, map(clean, entry.collections))))[:_MOST_KEYWORDS],
         text=clean_text(entry.text),
-        more=tuple((name, text) for name, value in entry.more if (text := clean_text(value))),
+        more=tuple(
+            (name, text) for name, value in sorted(entry.more, key=itemgetter(0)) if (text := clean_text(value))
+        ),
     )
 
 
+VERSIONED = ("software", "dataset")
 # What ends a key or a line in one of the formats; all else is as its owner wrote it.
 _NO_KEY = re.compile(r"[\s\x00-\x1f\x7f-\x9f{}(),=#%\"~\\\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 _LONGEST_KEY = 100
@@ -226,6 +236,19 @@ def to_url(text: str) -> str:
     return address if re.match(r"https?://[^/?#]", address, re.IGNORECASE) else ""
 
 
+def split_file(file: str) -> list[str]:
+    """Name, path and type of a file as reference managers have it (`name:path:type`), or its path alone."""
+    parts = _FILE_PARTS.split(file)
+    return [re.sub(r"\\(.)", r"\1", part) for part in parts] if len(parts) == 3 else [file]
+
+
+def find_path(file: str) -> str:
+    """The path of a file, without the name and the type that it may stand between."""
+    parts = split_file(file)
+    return parts[1] if len(parts) == 3 else parts[0]
+
+
+_FILE_PARTS = re.compile(r"(?<!\\):")
 _SOURCE_FIELDS = (
     "volume", "issue", "pages", "publisher", "place", "edition", "series", "number", "version", "genre", "isbn", "issn"
 )  # fmt: skip
@@ -283,8 +306,8 @@ def assign_keys(entries: Iterable[BibliographyEntry]) -> list[BibliographyEntry]
     taken: set[str] = set()
     keyed: list[BibliographyEntry] = []
     for entry in ordered:
-        key = _free_key(entry.key or make_key(entry), taken)
-        taken.add(key)
+        key = find_free_key(entry.key or make_key(entry), taken)
+        taken.add(key.lower())
         keyed.append(replace(entry, key=key))
     return sorted(keyed, key=lambda entry: (entry.key, *_identity(entry)))
 
@@ -303,9 +326,10 @@ def _first_word(text: str) -> str:
     return match[0] if match else ""
 
 
-def _free_key(key: str, taken: set[str]) -> str:
+def find_free_key(key: str, taken: Container[str]) -> str:
+    """The key, or where it is taken (keys in small letters) the first one with a suffix that is not."""
     suffixes = chain(("",), ascii_lowercase, (f"z{number}" for number in count(2)))
-    return next(free for suffix in suffixes if (free := key + suffix) not in taken)
+    return next(free for suffix in suffixes if (free := key + suffix).lower() not in taken)
 
 
 def _identity(entry: BibliographyEntry) -> tuple[str, ...]:

@@ -5,25 +5,35 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 
 from specloom.core import Fault
 from specloom.plugins import PROCEDURES, Context, JsonObject, to_json
 
 from ..records import Bibliography, Unreadable
-from .bibtex import to_bibtex
+from .bibtex import to_biblatex, to_bibtex
 from .csl import to_csl
 from .csl_processor import write_in_csl
-from .documents import parse_bibliography, run_reading
+from .documents import entry_from_json, parse_bibliography, run_reading
+from .endnote import to_endnote
 from .entry import BibliographyEntry, assign_keys, from_source, parse_issued
+from .losses import find_losses
 from .styles import STYLES as READ
 from .styles import defuse, write_list
-from .tagged import to_ris
+from .tagged import to_nbib, to_ris
 
 # --- A list of entries as one text in a named style, the same bytes for the same list ---------------------------------
 
 
-_WRITTEN = {"bibtex": to_bibtex, "ris": to_ris, "csl-json": to_csl}
+_WRITTEN = {
+    "bibtex": to_bibtex,
+    "ris": to_ris,
+    "csl-json": to_csl,
+    "biblatex": to_biblatex,
+    "nbib": to_nbib,
+    "endnote-xml": to_endnote,
+}
 STYLES = (*READ, *_WRITTEN)
 
 
@@ -59,6 +69,45 @@ def render(entries: Sequence[BibliographyEntry], style: str = "apa", *, accessed
     else:
         raise Fault("validation", f"unknown style {style!r}; use one of {', '.join(STYLES)}")
     return text, len(unique)
+
+
+def write_entries(entries: Sequence[BibliographyEntry], style: str, *, accessed: str = "") -> str:
+    """Entries that have keys in a style of STYLES: all of them in the order of the style or, in a format, in this one.
+
+    Raises a `validation` fault for another style.
+    """
+    if style in _WRITTEN:
+        return _WRITTEN[style](entries)
+    if style not in READ:
+        raise Fault("validation", f"unknown style {style!r}; use one of {', '.join(STYLES)}")
+    day = parse_issued(accessed)
+    return "\n\n".join(write_list(entries, style, day if len(day) == 3 else ()))
+
+
+def format_entries(body: bytes, style: str, accessed: str) -> tuple[str, dict[str, int]]:
+    """What `write_entries` makes of entries, data in JSON as `asdict` has them, and what the format did not keep."""
+    entries = [entry_from_json(data) for data in json.loads(body)]
+    text = write_entries(entries, style, accessed=accessed)
+    return text, find_losses(entries, text, style) if style in _WRITTEN else {}
+
+
+async def export_entries(
+    context: Context, entries: Sequence[BibliographyEntry], style: str
+) -> tuple[str, dict[str, int]]:
+    """Entries that have keys in a style of STYLES or one of CSL, and how many entries lost a field in it, by its name.
+
+    The faults are those of `write_entries` and `write_in_csl`.
+    """
+    today = datetime.fromtimestamp(context.now(), UTC).date().isoformat()
+    told = style if style in STYLES else "csl-json"
+    body = json.dumps([asdict(entry) for entry in entries]).encode()
+    here = len(body) <= SHORT_SOURCES
+    accessed = today if told in READ else ""
+    text, losses = await run_reading(context, format_entries, body, told, accessed, here=here)
+    if style in STYLES:
+        return text, losses
+    lines = await write_in_csl(text if context.is_live else "[]", style, ", ".join(STYLES))
+    return "\n\n".join(map(_defuse_numbered, lines)), {}
 
 
 # --- Formats sources as a bibliography: those that a caller names, or those that a session has recorded ---------------

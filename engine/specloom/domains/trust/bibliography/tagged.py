@@ -1,4 +1,4 @@
-"""Tagged formats of reference managers: RIS, written and read, and the NBIB of PubMed, read.
+"""Tagged formats of reference managers: RIS and the NBIB of PubMed, written and read.
 
 Both are one tag a line, and files are seldom as strict as a library would have them (one blank before the bar, none
 behind it, wrapped lines, a record that nothing ends), so they are read here: of such files `rispy` loses records
@@ -17,9 +17,12 @@ from specloom.domains.text import Name, parse_name
 from .dates import find_season, season_of, with_season
 from .entry import (
     KIND_TABLE,
+    MONTHS,
+    VERSIONED,
     BibliographyEntry,
     Issued,
     clean,
+    find_path,
     normalize,
     parse_issued,
     read_names,
@@ -46,9 +49,9 @@ def _to_lines(entry: BibliographyEntry) -> Fields:
     is_book = entry.kind == "book"
     season = season_of(entry.date)
     lines = [("TY", _RIS_TYPES[entry.kind]), ("ID", entry.key), ("TI", entry.title), ("ST", entry.short_title)]
-    lines += [("AU", _to_author(name)) for name in entry.authors]
-    lines += [("A3" if is_book else "A2", _to_author(name)) for name in entry.editors]
-    lines += [("A4", _to_author(name)) for name in entry.translators]
+    lines += [("AU", to_inverted(name)) for name in entry.authors]
+    lines += [("A3" if is_book else "A2", to_inverted(name)) for name in entry.editors]
+    lines += [("A4", to_inverted(name)) for name in entry.translators]
     lines += [
         ("PY", str(entry.issued[0]) if entry.issued else ""),
         ("DA", _to_date(entry.issued, season) if len(entry.issued) > 1 or (entry.issued and season) else ""),
@@ -65,19 +68,24 @@ def _to_lines(entry: BibliographyEntry) -> Fields:
         ("M3", entry.genre),
         ("SP", first),
         ("EP", last),
-        ("SN", entry.isbn or entry.issn),
+        ("SN", entry.isbn),
+        ("SN", entry.issn),
         ("DO", entry.doi),
-        ("AN", f"arXiv:{entry.arxiv}" if entry.arxiv else entry.pmid and f"PMID:{entry.pmid}"),
+        ("AN", entry.arxiv and f"arXiv:{entry.arxiv}"),
+        ("AN", entry.pmid and f"PMID:{entry.pmid}"),
+        ("AN", entry.pmcid and f"PMCID:{entry.pmcid}"),
+        ("C3", entry.event),
         ("LA", entry.language),
         ("AB", entry.abstract),
     ]
     lines += [("KW", word) for word in entry.keywords]
     lines += [("N1", entry.note), ("RN", entry.annote), ("UR", entry.url)]
-    lines += [("L1", file) for file in entry.files]
+    lines += [("L1", find_path(file)) for file in entry.files]
     return [*((tag, " ".join(value.split())) for tag, value in lines if value), ("ER", "")]
 
 
-def _to_author(name: Name) -> str:
+def to_inverted(name: Name) -> str:
+    """A name with its family name first, as these formats and EndNote have it."""
     # A comma at the end says that the name is not to be turned round.
     return ", ".join(filter(None, (name.family, name.given, name.suffix))) if name.given else f"{name.family},"
 
@@ -122,13 +130,12 @@ def parse_record(fields: Fields) -> BibliographyEntry:
     first = _to_first(fields)
     kind = _RIS_KINDS.get(first.get("TY", "").upper(), "document")
     is_book = kind == "book"
-    number = first.get("SN", "")
-    is_issn = bool(re.fullmatch(r"[0-9]{4}-?[0-9]{3}[0-9Xx]", number))
+    numbers = [value for tag, value in fields if tag == "SN"]
+    is_versioned = kind in VERSIONED
     issued = parse_issued(_pick(first, "DA", "PY", "Y1").rstrip("/ ")) or parse_issued(_pick(first, "PY", "Y1"))
     season = find_season(_pick(first, "DA", "Y1", "PY"))
-    arxiv = next((match[1] for tag in ("AN", "M1") if (match := _ARXIV.fullmatch(first.get(tag, "")))), "")
-    identifier = first.get("AN", "")
-    pmid = re.fullmatch(r"(?i:pmid:?\s*)?([0-9]{4,9})", identifier)
+    named = [value for tag, value in fields if tag == "AN"]
+    arxiv = next((match[1] for value in (*named, first.get("M1", "")) if (match := _ARXIV.fullmatch(value))), "")
     return normalize(
         BibliographyEntry(
             title=_pick(first, "TI", "T1", "CT") or (first.get("BT", "") if is_book else ""),
@@ -148,16 +155,18 @@ def parse_record(fields: Fields) -> BibliographyEntry:
             genre=first.get("M3", ""),
             publisher=_pick(first, "PB"),
             place=_pick(first, "CY", "PP"),
-            edition="" if kind == "software" else first.get("ET", ""),
-            version=first.get("ET", "") if kind == "software" else "",
+            edition="" if is_versioned else first.get("ET", ""),
+            version=first.get("ET", "") if is_versioned else "",
+            event=first.get("C3", ""),
             volume=_pick(first, "VL"),
             issue=_pick(first, "IS"),
             number=_find_number(first, kind, arxiv),
             pages="-".join(filter(None, (first.get("SP", ""), first.get("EP", "")))),
-            isbn="" if is_issn else number,
-            issn=number if is_issn else "",
+            isbn=next((number for number in numbers if not _ISSN.fullmatch(number)), ""),
+            issn=next((number for number in numbers if _ISSN.fullmatch(number)), ""),
             arxiv=arxiv,
-            pmid=pmid[1] if pmid else "",
+            pmid=_find_accession(named, _PMID),
+            pmcid=_find_accession(named, _PMCID),
             language=first.get("LA", ""),
             abstract=_pick(first, "AB", "N2"),
             note=first.get("N1", ""),
@@ -171,9 +180,18 @@ def parse_record(fields: Fields) -> BibliographyEntry:
 
 def _find_number(first: dict[str, str], kind: str, arxiv: str) -> str:
     """What M1 has, where that is a number of the work and no other name of its preprint."""
-    is_preprint = bool(arxiv) and first.get("AN") != f"arXiv:{arxiv}"
+    is_preprint = bool(arxiv) and _ARXIV.fullmatch(first.get("M1", "")) is not None
     has_number = bool(KIND_TABLE[kind].get("numbered")) or "IS" in first
     return first.get("M1", "") if has_number and not is_preprint else ""
+
+
+_ISSN = re.compile(r"[0-9]{4}-?[0-9]{3}[0-9Xx]")
+_PMID = re.compile(r"(?i:pmid:?\s{0,3})?([0-9]{4,9})")
+_PMCID = re.compile(r"(?i:pmcid:?\s{0,3})?(?i:(pmc[0-9]{3,10}))")
+
+
+def _find_accession(named: Iterable[str], pattern: re.Pattern[str]) -> str:
+    return next((match[1] for value in named if (match := pattern.fullmatch(value))), "")
 
 
 def _to_first(fields: Fields) -> dict[str, str]:
@@ -211,9 +229,54 @@ def parse_inverted(value: str) -> Name | None:
 
 NBIB_START = re.compile(r"^PMID\s{0,3}-\s", re.MULTILINE)
 _NBIB_LINE = re.compile(r"([A-Z]{2,4})\s{0,3}- (.*)")
-_KINDS = read_names("medline", ",")[1]
+_MEDLINE_TYPES, _KINDS = read_names("medline", ",")
 _DAY = re.compile(r"([0-9]{4}) ([A-Z][a-z]{2})(?: ([0-9]{1,2}))?(?![0-9a-z-])")
 _SHORT_END = re.compile(r"(?<![0-9])([0-9]{2,12})-([0-9]{1,12})(?![0-9])")
+
+
+def to_nbib(entries: Iterable[BibliographyEntry]) -> str:
+    """Entries as records of MEDLINE, which are made for articles: other kinds keep what those have."""
+    return "\n\n".join(
+        "\n".join(f"{tag:<4}- {' '.join(value.split())}" for tag, value in _to_medline(entry)) for entry in entries
+    )
+
+
+def _to_medline(entry: BibliographyEntry) -> Fields:
+    year, month, day = (*entry.issued, 0, 0, 0)[:3]
+    dated = [str(year) if year else "", MONTHS[month - 1][:3] if month else "", str(day) if day else ""]
+    type_ = _MEDLINE_TYPES.get(entry.kind, "")
+    lines = [
+        ("ISBN", entry.isbn),
+        ("IS", entry.issn),
+        ("VI", entry.volume),
+        ("IP", entry.issue),
+        ("DP", " ".join(filter(None, [*dated, season_of(entry.date)]))),
+        ("TI", entry.title if entry.title[-1:] in ("", ".", "?", "!") else f"{entry.title}."),
+        ("PG", entry.pages),
+        ("LID", entry.doi and f"{entry.doi} [doi]"),
+        ("AB", entry.abstract),
+    ]
+    lines += [("FAU", to_inverted(name)) for name in entry.authors if name.given]
+    lines += [("CN", name.family) for name in entry.authors if not name.given]
+    lines += [("FED", to_inverted(name)) for name in entry.editors]
+    lines += [
+        ("LA", entry.language),
+        ("PT", " ".join(map(_to_title_case, type_.split()))),
+        ("PL", entry.place),
+        ("PB", entry.publisher),
+        ("EN", entry.edition),
+        ("CTI", entry.series),
+        ("TA", entry.short_container),
+        ("JT", entry.container),
+    ]
+    lines += [("OT", word) for word in entry.keywords]
+    lines += [("PMC", entry.pmcid), ("GN", entry.note)]
+    # A record begins with its number, also where it has none.
+    return [("PMID", entry.pmid), *((tag, value) for tag, value in lines if value)]
+
+
+def _to_title_case(word: str) -> str:
+    return word[:1].upper() + word[1:]
 
 
 def split_nbib(text: str) -> Iterator[tuple[int, Fields, str]]:
@@ -277,6 +340,7 @@ def parse_medline(fields: Fields) -> BibliographyEntry:
             pmcid=first.get("PMC", ""),
             language=first.get("LA", ""),
             abstract=first.get("AB", ""),
+            note=first.get("GN", ""),
             keywords=tuple(value for tag, value in fields if tag in ("MH", "OT", "KW")),
             key=f"pmid{first['PMID']}" if first.get("PMID") else "",
         )

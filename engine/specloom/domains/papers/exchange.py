@@ -1,0 +1,267 @@
+"""Bibliographies into the store and out of it, with all that is known of each work."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from specloom.core import Fault
+from specloom.plugins import Context, procedure
+from specloom.plugins.records import record
+
+from .bibliography import read_local_file
+from .config import FILES, STORE
+from .entries import RECORD, SCHEMA_VERSION, TABLE, cite_key_of
+from .errors import PaperFault
+
+if TYPE_CHECKING:
+    from specloom.domains.trust.bibliography.entry import BibliographyEntry
+
+    from .library import PaperLibrary
+
+MOST = 2000
+"""Works of one call."""
+_KEY_OF = re.compile(r"@\s{0,9}[A-Za-z]{1,30}\s{0,9}[{(]\s{0,9}([^\s,{}()]{1,200})")
+
+
+@record
+class ImportedReference:
+    """What became of one entry: `added`, `changed` (what the store lacked was filled, or replaced) or `unchanged`.
+
+    `kept` are fields of which the file says something else than the store, which stays; `copy` is where the entry as it
+    was before is kept, and `message` says why an entry `failed`.
+    """
+
+    line: int
+    key: str
+    status: str
+    ref: str | None = None
+    safekey: str | None = None
+    given_key: str | None = None
+    kept: Sequence[str] | None = None
+    copy: str | None = None
+    message: str | None = None
+
+
+@record
+class UnreadableReference:
+    """An entry that cannot be read: its line, its cite key as far as one is seen there, and what is wrong."""
+
+    line: int
+    message: str
+    key: str | None = None
+
+
+@record
+class ImportedReferences:
+    """What became of the entries of a bibliography."""
+
+    format: str
+    added: int
+    changed: int
+    unchanged: int
+    failed: int
+    entries: Sequence[ImportedReference]
+    unreadable: Sequence[UnreadableReference] | None = None
+    dry_run: bool | None = None
+
+
+@procedure("import_references", settings={**STORE, **FILES})
+async def import_references(
+    context: Context,
+    bibliography: str = "",
+    path: str = "",
+    format: str = "auto",  # noqa: A002  the name of the tool's argument
+    tags: Sequence[str] = (),
+    collections: Sequence[str] = (),
+    *,
+    replace_stored: bool = False,
+    dry_run: bool = False,
+) -> ImportedReferences:
+    """Puts the entries of a bibliography into the store, with their cite keys, keywords, notes, files and groups.
+
+    What the store has stays, and what it lacks is filled; with `replace_stored` the bibliography wins, and a copy of
+    each entry that it changes is kept. Nobody is asked over a network.
+    """
+    from specloom.domains.trust.bibliography.documents import read_document
+
+    from .library import PaperLibrary
+
+    if not bibliography.strip() and not path:
+        raise Fault("validation", "there is nothing to import: give a bibliography or a path", action="fix_arguments")
+    text = bibliography if bibliography.strip() else await read_local_file(context, path)
+    parsed = await read_document(context, text, format, most=MOST, is_linked=False)
+    if parsed.following is not None:
+        message = f"the bibliography has more than {MOST:,} entries, which is the most of one call; split it"
+        raise Fault("validation", message, action="fix_arguments")
+    library = PaperLibrary.open(context)
+    if context.is_live and not dry_run:
+        library.store.check_writable()
+    rows = []
+    for at, (work, (_, line)) in enumerate(zip(parsed.entries, parsed.places, strict=True), 1):
+        labelled = replace(work, collections=tuple(dict.fromkeys((*work.collections, *collections))))
+        try:
+            row = await _import(context, library, labelled, tags, wins=replace_stored, dry_run=dry_run)
+        except PaperFault as fault:
+            row = ImportedReference(line=line, key=work.key, status="failed", message=fault.message)
+        rows.append(replace(row, line=line))
+        context.tell(at, len(parsed.entries), f"{at} of {len(parsed.entries)}: {row.status}")
+    lines = text.splitlines()
+    problems = [
+        UnreadableReference(line=each.line, message=each.message, key=_find_key(lines, each.line))
+        for each in parsed.problems
+    ]
+    counts = {status: sum(row.status == status for row in rows) for status in ("added", "changed", "unchanged")}
+    return ImportedReferences(
+        format=parsed.format,
+        **counts,
+        failed=sum(row.status == "failed" for row in rows),
+        entries=rows,
+        unreadable=problems or None,
+        dry_run=dry_run or None,
+    )
+
+
+def _find_key(lines: Sequence[str], line: int) -> str | None:
+    """The cite key of a broken entry of BibTeX, which stands behind its type."""
+    match = _KEY_OF.search(lines[line - 1]) if 0 < line <= len(lines) else None
+    return match[1] if match else None
+
+
+async def _import(
+    context: Context, library: PaperLibrary, work: BibliographyEntry, tags: Sequence[str], *, wins: bool, dry_run: bool
+) -> ImportedReference:
+    """Put one work into the store; a PaperFault where it cannot be kept."""
+    from .provenance_log import to_timestamp
+    from .record import fill, override, to_stored
+
+    file_key = library.find_work(work)
+    is_new = file_key is None
+    stored = None if file_key is None else library.read(file_key)
+    given = work.key
+    stored_key = cite_key_of(stored or {})
+    if not stored_key or (given and wins and given.lower() != stored_key.lower()):
+        work = replace(work, key=library.make_cite_key(work))
+    if file_key is None:
+        file_key = library.make_file_key(work)
+    new = to_stored(work)
+    if work.key:
+        new[RECORD] |= {"citekey_by": "import" if work.key == given else "made"}
+    if tags:
+        new[TABLE]["tags"] = list(tags)
+    own = {"fetched_at": to_timestamp(int(context.now())), "license": "unknown", "source": "import", "size_bytes": 0}
+    kept: list[str] = []
+
+    def alter(before: Mapping[str, Any] | None) -> Mapping[str, Any]:
+        nonlocal kept
+        if before is None:
+            return {"schema_version": SCHEMA_VERSION, **new, TABLE: {**own, **new[TABLE]}}
+        entry, kept = override(before, new) if wins else fill(before, new)
+        return entry
+
+    made = alter(stored)
+    is_same = made == stored
+    copy = None
+    if not is_same and not dry_run:
+        if stored is not None and wins:
+            copy = library.store.put_copy(file_key, context.now())
+        made = await library.store.rewrite(file_key, alter)
+    table = made.get(RECORD, {})
+    library.note(file_key, replace(work, key=str(table.get("citekey") or "")))
+    key = str(table.get("citekey") or "")
+    return ImportedReference(
+        line=0,
+        key=key,
+        status="added" if is_new else "unchanged" if is_same else "changed",
+        ref=made.get("doi") or (f"arxiv:{made['arxiv_id']}" if made.get("arxiv_id") else f"@{key}"),
+        safekey=file_key,
+        given_key=given if given and given != key else None,
+        kept=kept or None,
+        copy=str(copy) if copy else None,
+    )
+
+
+# --- out of the store ----------------------------------------------------------------------------------------------
+
+
+@record
+class LostField:
+    """A field that a format has no place for, by its name in CSL, and how many entries had it."""
+
+    field: str
+    entries: int
+
+
+@record
+class ExportedReferences:
+    """Works of the store as one text; `not_kept` tells what the format lost, `missing` references without a work."""
+
+    style: str
+    entry_count: int
+    bibliography: str
+    not_kept: Sequence[LostField] | None = None
+    missing: Sequence[str] | None = None
+    keys_made: int | None = None
+
+
+@procedure("export_references", settings=STORE, runs=("session_sources",))
+async def export_references(
+    context: Context, style: str, refs: Sequence[str] = (), query: str = "", session: str = ""
+) -> ExportedReferences:
+    """Writes works of the store in a style, or in a format of reference managers, with the cite keys that they have.
+
+    They are those of some references, of a search, or of a session, whose sources that are not stored are written as
+    the session knows them; without any of these it is the whole store. A work without a cite key gets one, which is
+    kept. `validation` faults for an unknown style and for more than MOST works.
+    """
+    from specloom.domains.trust.bibliography.entry import from_source
+    from specloom.domains.trust.bibliography.formatting import export_entries, find_sources, is_named
+
+    from . import search
+    from .library import PaperLibrary
+
+    library = PaperLibrary.open(context)
+    keys: dict[str, None] = {}
+    others: list[BibliographyEntry] = []
+    missing: list[str] = []
+    if refs:
+        for ref in refs:
+            key = library.find(ref)
+            keys |= {key: None} if key else {}
+            missing += [] if key else [ref]
+    elif session:
+        for source in await find_sources(context, session):
+            work = from_source(source)
+            key = library.find_work(work)
+            if key:
+                keys[key] = None
+            elif is_named(work):
+                others.append(work)
+    else:
+        entries = library.store.summaries()
+        rows = search.rank(search.parse_query(query), entries) if query else [row for _, row in entries]
+        keys = {row["safekey"]: None for row in rows}
+    if len(keys) + len(others) > MOST:
+        message = f"{len(keys) + len(others):,} works would be written, and {MOST:,} are at most; narrow the query"
+        raise Fault("validation", message, action="fix_arguments")
+    works, made = [], 0
+    for key in keys:
+        work, is_made = await library.cited(key)
+        works.append(work)
+        made += is_made
+    for work in others:
+        cited = replace(work, key=library.make_cite_key(work))
+        library.cite_keys.add(cited.key.lower())
+        works.append(cited)
+    works.sort(key=lambda work: (work.key.lower(), work.title))
+    text, losses = await export_entries(context, works, style)
+    return ExportedReferences(
+        style=style,
+        entry_count=len(works),
+        bibliography=text,
+        not_kept=[LostField(field=name, entries=count) for name, count in losses.items()] or None,
+        missing=missing or None,
+        keys_made=made or None,
+    )

@@ -1,0 +1,140 @@
+"""The store as a library: works by any of their names, with cite keys that are made once and stay."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import field, replace
+from typing import Any
+
+from specloom.core import dataclass
+from specloom.domains.text import PaperId
+from specloom.domains.text.paper_refs import parse_ref
+from specloom.domains.trust.bibliography.entry import BibliographyEntry, find_free_key, make_key
+from specloom.plugins import Context
+
+from .entries import RECORD, cite_key_of, to_json
+from .errors import PaperFault
+from .record import to_stored, to_work
+from .search import to_searched
+from .store import PaperStore, open_store
+
+
+@dataclass(slots=True)
+class PaperLibrary:
+    """What the store holds by the names of its works: keys of its files, which are never told apart by capitals."""
+
+    store: PaperStore
+    files: dict[str, str] = field(default_factory=dict)
+    """The key of the files of an entry by each of its names: `doi:…`, `arxiv:…`, `@…`, `title:…`, in small letters."""
+    cite_keys: set[str] = field(default_factory=set)
+    """All cite keys, in small letters."""
+
+    @classmethod
+    def open(cls, context: Context) -> PaperLibrary:
+        """The library of the store that the settings name."""
+        library = cls(open_store(context.config))
+        for searched, row in library.store.summaries():
+            for name in searched.names:
+                known = name if name.startswith("@") else f"{'doi' if name.startswith('10.') else 'arxiv'}:{name}"
+                library.files.setdefault(known, row["safekey"])
+            library.files.setdefault(f"file:{row['safekey']}".lower(), row["safekey"])
+            title, people, year = searched.fields[0], searched.fields[1], searched.year
+            library.files.setdefault(f"title:{title}|{people}|{year or ''}", row["safekey"])
+            if row.get("key"):
+                library.cite_keys.add(row["key"].lower())
+        return library
+
+    def note(self, key: str, work: BibliographyEntry) -> None:
+        """Know a work that was put under a key of files."""
+        for name in (*_identifiers_of(work), _title_of(work)):
+            self.files.setdefault(name, key)
+        if work.key:
+            self.files.setdefault(f"@{work.key}".lower(), key)
+            self.cite_keys.add(work.key.lower())
+
+    def find(self, ref: str) -> str | None:
+        """The key of the files of what a reference names: a DOI or its address, an arXiv identifier, a cite key, or
+        the key of its files; None for what is not here."""
+        text = ref.strip()
+        try:
+            paper = parse_ref(text)
+        except ValueError:
+            known = [f"@{text.removeprefix('@')}", f"file:{text}"]
+        else:
+            known = [f"{paper.kind}:{paper.value}", f"{paper.kind}:{paper.base}", f"@{text}"]
+        return next((self.files[name.lower()] for name in known if name.lower() in self.files), None)
+
+    def find_work(self, work: BibliographyEntry) -> str | None:
+        """The key of the files of a work that is the same: by an identifier, else by title, names and year.
+
+        Two of one title that have each an identifier of its own are two works, such as a preprint and what came of it.
+        """
+        for name in _identifiers_of(work):
+            if name in self.files:
+                return self.files[name]
+        key = self.files.get(_title_of(work))
+        if key is None or not (work.doi or work.arxiv):
+            return key
+        entry = self.store.read(key) or {}
+        return None if entry.get("doi") or entry.get("arxiv_id") else key
+
+    def make_cite_key(self, work: BibliographyEntry) -> str:
+        """A key that no other work has: the one that it brings, else one that is made of it."""
+        return find_free_key(work.key or make_key(work), self.cite_keys)
+
+    def make_file_key(self, work: BibliographyEntry) -> str:
+        """The key of the files of a new work: that of its identifier, else one that is made of its cite key."""
+        if work.doi or work.arxiv:
+            ref = PaperId("doi", work.doi) if work.doi else PaperId("arxiv", work.arxiv)
+            if self.store.read(ref.key) is not None:
+                raise PaperFault("STORE_ERROR", f"{ref.value} has the same file name as another work of the store.")
+            return ref.key
+        key = PaperId("key", work.key).key
+        if self.store.read(key) is None:
+            return key
+        return f"{key[:190]}_{hashlib.sha256(work.key.encode()).hexdigest()[:8]}"
+
+    def read(self, key: str) -> dict[str, Any]:
+        """The entry under a key of files; STORE_ERROR where it is gone since it was listed."""
+        entry = self.store.read(key)
+        if entry is None:
+            raise PaperFault("STORE_ERROR", f"The entry {key} is no longer in the store.")
+        return entry
+
+    async def cited(self, key: str) -> tuple[BibliographyEntry, bool]:
+        """The work under a key of files with its cite key, and whether that was made, and stored, only now.
+
+        Where the store cannot be written, the key is made all the same, and is the same the next time.
+        """
+        work = to_work(to_json(self.read(key)))
+        if work.key:
+            return work, False
+        made = replace(work, key=self.make_cite_key(work))
+
+        def add(stored: Mapping[str, Any] | None) -> Mapping[str, Any]:
+            entry = dict(stored or {})
+            table = entry.get(RECORD)
+            table = dict(table) if isinstance(table, Mapping) else {}
+            return (
+                entry if cite_key_of(entry) else entry | {RECORD: table | {"citekey": made.key, "citekey_by": "made"}}
+            )
+
+        if self.store.is_writable():
+            entry = await self.store.rewrite(key, add)
+            made = replace(made, key=cite_key_of(entry) or made.key)
+        self.note(key, made)
+        return made, True
+
+
+def _identifiers_of(work: BibliographyEntry) -> list[str]:
+    arxiv = {work.arxiv, PaperId("arxiv", work.arxiv).base} if work.arxiv else set()
+    return [name.lower() for name in (*([f"doi:{work.doi}"] if work.doi else []), *(f"arxiv:{one}" for one in arxiv))]
+
+
+def _title_of(work: BibliographyEntry) -> str:
+    """A work by its title, names and year as searches know them, by its cite key where it has no title."""
+    if not work.title:
+        return f"@{work.key}".lower()
+    searched = to_searched(to_stored(work))
+    return f"title:{searched.fields[0]}|{searched.fields[1]}|{searched.year or ''}"

@@ -1,0 +1,205 @@
+"""The store as a library: what comes in of a bibliography stays, and comes out of it in every format."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.paper_store import World, crossref
+
+DOI = "10.1234/otters"
+BIB = r"""
+@article{Mine:21, title = {How {DNA} of otters \& weirs flows}, author = {van der Weir, Ann and {Otter Survey Group}},
+  journal = {Rivers}, year = 2021, month = mar, volume = 3, pages = {1--9}, doi = {10.1234/otters},
+  keywords = {river, {a, b}}, annote = {read twice}, groups = {thesis},
+  file = {Full text:files/otters.pdf:application/pdf}}
+@book{weir, title = {Weirs}, author = {Weir, Bob}, editor = {Reed, Cy}, year = {2001}, publisher = {Lake Press},
+  address = {Bonn}, edition = {2}, series = {Studies of Water}, number = {7}}
+"""
+
+
+def stored(world: World, key: str) -> dict[str, Any]:
+    return tomllib.loads((world.root / ".metadata" / f"{key}.toml").read_text("utf-8"))
+
+
+def exported(world: World, style: str = "bibtex", **given: Any) -> str:
+    text: str = world.call("library_export", style=style, **given)["bibliography"]
+    return text
+
+
+def test_a_bibliography_comes_in_whole_where_older_programs_find_it_too(world: World) -> None:
+    told = world.call("library_import", bibliography=BIB, tags=["mine"], collections=["later"])
+
+    assert [(row["status"], row["key"], row["ref"]) for row in told["entries"]] == [
+        ("added", "Mine:21", DOI),
+        ("added", "weir", "@weir"),
+    ]
+    entry = stored(world, "doi_10.1234_otters")
+    assert {name: entry[name] for name in ("title", "authors", "year", "venue", "pages", "type", "keywords")} == {
+        "title": "How DNA of otters & weirs flows",
+        "authors": ["Ann van der Weir", "Otter Survey Group"],
+        "year": 2021,
+        "venue": "Rivers",
+        "pages": "1-9",
+        "type": "journal-article",
+        "keywords": ["river", "a, b"],
+    }
+    own = entry["doiget"]
+    assert (own["annotation"], own["tags"], own["collections"]) == ("read twice", ["mine"], ["thesis", "later"])
+    assert entry["specloom"] == {
+        "citekey": "Mine:21",
+        "citekey_by": "import",
+        "files": ["Full text:files/otters.pdf:application/pdf"],
+        "issued": "2021-03",
+        "kind": "article-journal",
+        "names": ["author|van der Weir|Ann|||van der|", "author||||Otter Survey Group"],
+    }
+    assert world.call("search_local", query="@mine:21")["results"][0]["key"] == "Mine:21"
+    assert world.call("search_local", query="weirs bob")["results"][0]["ref"] == "@weir"
+
+
+def test_no_table_stands_in_a_table_so_that_the_older_program_can_write_the_entry(world: World) -> None:
+    world.call("library_import", bibliography=BIB)
+
+    for path in (world.root / ".metadata").glob("*.toml"):
+        entry = tomllib.loads(path.read_text("utf-8"))
+        tables = {name: value for name, value in entry.items() if isinstance(value, dict)}
+        assert set(tables) == {"doiget", "specloom"}
+        assert not [name for table in tables.values() for name, value in table.items() if isinstance(value, dict)]
+
+
+def test_a_bibliography_comes_out_with_the_keys_with_which_it_came_in(world: World) -> None:
+    world.call("library_import", bibliography=BIB)
+
+    text = exported(world)
+
+    assert text.splitlines()[0] == "@article{Mine:21,"
+    for line in (
+        "  author = {van der Weir, Ann and {Otter Survey Group}},",
+        r"  title = {How {DNA} of otters \& weirs flows},",
+        "  month = mar,",
+        "  pages = {1--9},",
+        "  keywords = {river, {a, b}},",
+        "  groups = {thesis},",
+        "  file = {Full text:files/otters.pdf:application/pdf},",
+        "  series = {Studies of Water},",
+        "  number = {7},",
+    ):
+        assert line in text.splitlines()
+    assert exported(world) == text
+    assert world.call("library_import", bibliography=text)["unchanged"] == 2
+
+
+def test_a_second_import_fills_and_overwrites_nothing(world: World) -> None:
+    world.call("library_import", bibliography=BIB)
+    world.call("annotate", ref=DOI, text="Mine alone.")
+    other = "@article{other, title={How DNA flows}, year={2021}, issue={4}, doi={10.1234/OTTERS}, annote={theirs}}"
+
+    [row] = world.call("library_import", bibliography=other)["entries"]
+
+    assert (row["status"], row["key"], row["givenKey"]) == ("changed", "Mine:21", "other")
+    assert row["kept"] == ["title", "citekey", "annotation"]
+    assert stored(world, "doi_10.1234_otters")["issue"] == "4"
+    assert stored(world, "doi_10.1234_otters")["doiget"]["annotation"] == "Mine alone."
+    assert not (world.root / ".trash").exists()
+
+
+def test_what_an_import_writes_over_is_kept_as_a_copy(world: World) -> None:
+    world.call("library_import", bibliography=BIB)
+    before = (world.root / ".metadata" / "doi_10.1234_otters.toml").read_bytes()
+    other = "@article{other, title={Corrected}, author={Weir, Ann}, year={2022}, doi={10.1234/otters}}"
+
+    [row] = world.call("library_import", bibliography=other, replace=True)["entries"]
+
+    assert Path(row["copy"]).read_bytes() == before
+    entry = stored(world, "doi_10.1234_otters")
+    assert (entry["title"], entry["authors"], entry["year"]) == ("Corrected", ["Ann Weir"], 2022)
+    assert (entry["volume"], entry["specloom"]["citekey"]) == ("3", "other")
+    assert entry["specloom"]["names"] == ["author|Weir|Ann||"]
+    assert exported(world, refs=["@other"]).startswith("@article{other,")
+
+
+def test_keys_are_made_once_and_no_two_are_alike_but_for_capitals(world: World) -> None:
+    world.pages |= crossref(DOI)
+    world.call("metadata_only", ref=DOI)
+    first = exported(world).splitlines()[0]
+
+    world.call("library_import", bibliography="@misc{OTTER2021HOW, title={Another}}")
+    world.call("library_import", bibliography="@misc{otter2021how, title={A third}}")
+
+    assert first == "@article{otter2021how,"
+    assert stored(world, "doi_10.1234_otters")["specloom"]["citekey_by"] == "made"
+    keys = [line[line.index("{") + 1 : -1] for line in exported(world).splitlines() if line.startswith("@")]
+    assert keys == ["otter2021how", "OTTER2021HOWa", "otter2021howb"]
+
+
+def test_a_broken_entry_is_told_by_line_and_key_and_costs_no_other(world: World) -> None:
+    told = world.call(
+        "library_import", bibliography=f"{BIB}\n@article{{broken, title = {{x\n\n@misc{{ok, title={{Ok}}}}\n"
+    )
+
+    assert [row["key"] for row in told["entries"]] == ["Mine:21", "weir", "ok"]
+    assert [(row["line"], row["key"]) for row in told["unreadable"]] == [(8, "broken")]
+
+
+def test_names_that_somebody_changed_in_the_file_are_those_that_count(world: World) -> None:
+    world.call("library_import", bibliography=BIB)
+    path = world.root / ".metadata" / "doi_10.1234_otters.toml"
+    path.write_text(path.read_text("utf-8").replace('"Ann van der Weir", ', '"Cy Reed", '), "utf-8")
+
+    assert "  author = {Reed, Cy and {Otter Survey Group}}," in exported(world, refs=[DOI])
+
+
+def test_a_registry_gives_names_in_their_parts(world: World) -> None:
+    people = [{"family": "García Márquez", "given": "Gabriel"}, {"name": "ATLAS Collaboration"}]
+    world.pages |= crossref(DOI, author=people, issued={"date-parts": [[2021, 3, 9]]})
+    world.call("metadata_only", ref=DOI)
+
+    [item] = json.loads(exported(world, "csl-json"))
+
+    assert item["author"] == [{"family": "García Márquez", "given": "Gabriel"}, {"literal": "ATLAS Collaboration"}]
+    assert item["issued"] == {"date-parts": [[2021, 3, 9]]}
+
+
+@pytest.mark.parametrize("again", ["10.1234/OTTERS", "doi:10.1234/Otters"])
+def test_capitals_part_no_two_dois(world: World, again: str) -> None:
+    world.pages |= {**crossref(DOI), **crossref("10.1234/OTTERS"), **crossref("10.1234/Otters")}
+    world.call("metadata_only", ref=DOI)
+
+    assert world.call("info", ref=again)["metadata"]["doi"] == DOI
+    assert world.call("tag", ref=again, add=["river"])["tags"] == ["river"]
+    assert world.call("annotate", ref=again, text="Read.")["annotation"] == "Read."
+    world.call("metadata_only", ref=again)
+    assert [path.name for path in (world.root / ".metadata").glob("*.toml")] == ["doi_10.1234_otters.toml"]
+    assert exported(world, refs=[again]).startswith("@article{otter2021how,")
+
+
+def test_what_a_format_has_no_place_for_is_told(world: World) -> None:
+    world.call("library_import", bibliography=BIB)
+
+    told = {style: world.call("library_export", style=style).get("notKept") for style in ("bibtex", "biblatex", "ris")}
+
+    assert told == {
+        "bibtex": None,
+        "biblatex": None,
+        "ris": [
+            {"field": "collection-number", "entries": 1},
+            {"field": "collections", "entries": 1},
+            {"field": "name-particle", "entries": 1},
+        ],
+    }
+
+
+def test_what_is_to_be_exported_can_be_a_search_a_collection_or_some_references(world: World) -> None:
+    world.call("library_import", bibliography=BIB)
+
+    assert "@book{weir," not in exported(world, query="in:thesis")
+    assert exported(world, query="water weirs").count("@") == 0
+    assert exported(world, query="bob").startswith("@book{weir,")
+    told = world.call("library_export", refs=["weir", "@WEIR", "key_weir", "10.1234/none"])
+    assert (told["entryCount"], told["missing"]) == (1, ["10.1234/none"])
+    assert exported(world, "ieee", refs=["weir"]).startswith("[1] B. Weir, ")
