@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from specloom.core import Report, did_you_mean
+from specloom.core import Report, did_you_mean, replace
 from specloom.language import ANY, ListOf, Maybe, RecordType, may_be_null, strip
-from specloom.model import NAMED_TOOL, Advice, AnswerKey, Field, Hints, Input, LinkPolicy, Pair, Tool, Toolset, Value
+from specloom.model import (
+    NAMED_TOOL,
+    Advice,
+    AnswerKey,
+    CursorInput,
+    Field,
+    Hints,
+    Input,
+    LinkPolicy,
+    Pair,
+    Tool,
+    Toolset,
+    Value,
+)
 from specloom.specs import Map, Node, Spec, YamlEntry, YamlScalar, to_plain
 
 from .inputs import check_names
@@ -102,6 +115,42 @@ def _compile_list(
             fields.append(field)
     take = tracker.text(what, "take", node, scope)
     return AnswerKey(name, each, tuple(fields), take, may_be_null(each.shape))
+
+
+_COLUMN = "rows[*]."
+
+
+def find_row_keys(cursor: CursorInput, answer: Iterable[AnswerKey], budget: Node | None, report: Report) -> CursorInput:
+    """The cursor with the keys of the answer that follow from its rows, so that it can stand at any of these.
+
+    It stands behind all where no key lists the rows as they are, or several do, and where none is the cursor alone.
+    """
+    keys = list(answer)
+    lists = [key.name for key in keys if key.fields is not None and key.value.text == "rows" and key.take is None]
+    values = {key.name: key.value.text for key in keys if key.fields is None}
+
+    def named(text: str) -> tuple[str, ...]:
+        return tuple(name for name, value in values.items() if value == text)
+
+    following = named("next_cursor")
+    if len(lists) != 1 or len(following) != 1:
+        return cursor
+    for item in maps_of(budget.get("cut") if isinstance(budget, Map) else None):
+        said = to_plain(item)
+        if said["of"] == lists[0] and (said["to"] < 1 or said.keys() & {"keep", "last", "source"}):
+            message = f"{lists[0]!r} gives way from its end, where the cursor goes on, and one stays"
+            report.add("E105", item.place, message, "write `to: 1` without `keep`, `last` and `source`")
+    columns = [
+        name for name, text in values.items() if text.startswith(_COLUMN) and text.removeprefix(_COLUMN).isidentifier()
+    ]
+    return replace(
+        cursor,
+        rows=lists[0],
+        following=following[0],
+        more=named("more_exists"),
+        counts=named("length(rows)"),
+        columns=tuple(columns),
+    )
 
 
 def compile_hints(

@@ -33,6 +33,7 @@ from .answer import (
     compile_notices,
     compile_recorded,
     compile_verbatim,
+    find_row_keys,
 )
 from .answer_text import (
     answer_shape,
@@ -110,6 +111,8 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
     told = answer_shape(answer, returned)
     text = compile_answer_text(root.get("text"), done, told)
     budget = compile_budget(root.get("budget"), done, told)
+    if cursor is not None:
+        cursor = find_row_keys(cursor, answer, root.get("budget"), report)
     check_window(root, text, report)
     reads = compile_reads(root.get("reads"), inputs, report)
     if len(report.errors) > before or not is_whole:

@@ -287,6 +287,16 @@ class CursorInput:
     """The input that says how many rows a page has, which stays what it was; "" for none."""
     take: int | None = None
     """Which stage after the plan says how many rows are told; None where all are."""
+    rows: str = ""
+    """The key of the answer that lists the rows one for one, so that a part of them can be told; "" for none."""
+    following: str = ""
+    """The key that is the next cursor."""
+    more: tuple[str, ...] = ()
+    """Keys that say whether there is more."""
+    counts: tuple[str, ...] = ()
+    """Keys that say how many rows there are."""
+    columns: tuple[str, ...] = ()
+    """Keys that list one field of the rows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,8 @@ LONGEST = 2_000
 """Characters of a cursor."""
 _DIGITS = 6
 """Hexadecimal digits of the digest of what was asked, and of that of the cursor itself."""
+_MARK, _TOLD_ROOM = 4, 12
+"""Characters of a mark of what was given before, and those left free for the number of rows told of an answer."""
 _SEEN = re.compile(r"(?:[A-Za-z0-9_-]{4}){0,340}")
 _FORM = re.compile(r"[A-Za-z0-9_-]+")
 _MOST_PROVIDERS = 16
@@ -72,6 +74,18 @@ def tell_unresumed(run: PlanRun) -> Fault:
     names = " and ".join(name for name, _ in run.cursor.positions)
     sentence = f"{failed[0].message.rstrip('.')}; the next page can only come from {names}"
     return failed[0].told_as(message=f"{sentence}: try again later, or leave the cursor out to begin anew with others")
+
+
+def find_begin(run: PlanRun, given: Mapping[str, Any]) -> AnswerEnd | None:
+    """Where this part began, held to whoever gave it; None where nobody has pages."""
+    tool, outcome, cursor = run.tool, run.outcome, run.cursor
+    assert tool.cursor is not None
+    if not outcome.pages:
+        return None
+    positions = tuple((name, begin) for name, begin, _ in outcome.pages)
+    size = given.get(tool.cursor.size) if tool.cursor.size else None
+    offset, seen = (cursor.offset, cursor.seen) if cursor is not None else (0, "")
+    return AnswerEnd(outcome.strategy, positions, offset, size, outcome.is_again, seen)
 
 
 def find_next(run: PlanRun, offset: int, given: Mapping[str, Any]) -> AnswerEnd | None:
@@ -132,16 +146,28 @@ def write_cursor(tool: Tool, given: Mapping[str, Any], cursor: AnswerEnd) -> str
     """The cursor as text, for the same question alone. It passes through a model twice, so it is short."""
     positions = [[name, at.page, at.skip] if at.skip else [name, at.page] for name, at in cursor.positions]
     fields = [cursor.strategy, cursor.offset, cursor.size or 0, int(cursor.is_again)]
-    content = [VERSION, _digest_question(tool, given), *fields, *([cursor.seen] if cursor.seen else []), *positions]
+    fields += [cursor.told] if cursor.told else []
+    head, seen = [VERSION, _digest_question(tool, given), *fields], cursor.seen
+    text = _write([*head, *([seen] if seen else []), *positions])
+    # A part of an answer has the marks of the whole, so room is left for how much of it was told.
+    beyond = len(text) - (LONGEST if cursor.told else LONGEST - _TOLD_ROOM)
+    if seen and beyond > 0:
+        seen = seen[-(-beyond // _MARK) * _MARK :]
+        text = _write([*head, *([seen] if seen else []), *positions])
+    return text
+
+
+def _write(content: list[Any]) -> str:
     return base64.urlsafe_b64encode(_to_json([*content, _digest(content)])).decode().rstrip("=")
 
 
 def read_cursor(tool: Tool, given: Mapping[str, Any], text: str, model: Model) -> AnswerEnd:
     """What a cursor says, or a `validation` fault: for one that was made up, cut off, or given to another question."""
     version, question, at, offset, size, again, *pairs = _parse(tool, text)
+    told = pairs.pop(0) if len(pairs) > 1 and not isinstance(pairs[0], str | list) else 0
     if version != VERSION or question != _digest_question(tool, given):
         raise _refused(tool, f"it belongs to another question, which {tool.name} answered; repeat its arguments")
-    if not all(_is_count(one) for one in (at, offset, size, again)) or at >= len(tool.plan):
+    if not all(_is_count(one) for one in (at, offset, size, again, told)) or at >= len(tool.plan):
         raise _refused(tool)
     seen = pairs.pop(0) if isinstance(pairs[0], str) else ""
     if not 0 < len(pairs) <= _MOST_PROVIDERS or not _SEEN.fullmatch(seen):
@@ -154,7 +180,7 @@ def read_cursor(tool: Tool, given: Mapping[str, Any], text: str, model: Model) -
     positions = tuple(_to_position(tool, strategy, pair, model) for pair in pairs)
     if len({name for name, _ in positions}) < len(positions):
         raise _refused(tool)
-    return AnswerEnd(at, positions, offset, _bound_size(tool, size), bool(again), seen)
+    return AnswerEnd(at, positions, offset, _bound_size(tool, size), bool(again), seen, told)
 
 
 _FIELDS = 7

@@ -39,9 +39,11 @@ from specloom.plugins import (
     split_owner,
 )
 
+from .answer_parts import Continuation, check_same, cut_told, find_continuation, join_begin, split_begin
 from .arguments import Arguments, Digest, answer_key, bound_budget, digest_prefix, parse_arguments
 from .circuit_breaker import Breakers
 from .configuration import ROUTING, Routes, RoutingError, configure, plan_routes, read_settings
+from .cursor import write_cursor
 from .degradation import with_notices
 from .live_context import LiveContext
 from .metrics import CallerLimits, Count, Failed, Failures, Stalls, Tallies, TenantCounts, new_histogram
@@ -262,6 +264,8 @@ class Done:
     """Notices that only the text tells; never kept."""
     since: int | None = None
     """What `Executor.count_erasures` said as it was asked for; None where it was there at once."""
+    begin: str = ""
+    """The cursor at the first row of it, by which a part of it is gone on with; "" where it has none."""
 
     @property
     def answer(self) -> dict[str, Any]:
@@ -277,6 +281,10 @@ class Prepared:
     tool: Tool
     arguments: Arguments
     key: str
+    goes_on: Continuation | None = None
+    """The answer that it goes on within; the key is then that of the whole of it."""
+    first_key: str = ""
+    """The key of the first answer of the search, where that may be it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +298,8 @@ class Fresh:
     """What was found, of which the answer may tell less."""
     aside: Sequence[str] = ()
     """The notices of an answer whose data has no place for them."""
+    begin: str = ""
+    """The cursor at its first row."""
 
 
 PARTIAL_TTL = 60.0
@@ -471,18 +481,27 @@ class Executor:
         if tool.cache is None or tool.link is not None:
             return None
         try:
-            arguments = bound_budget(parse_arguments(tool, raw), self.most_tokens)
+            call = self._prepare(tool, raw, owner)
         except Fault:
             return None
-        if self._watch.watching(tool, arguments):
+        if self._watch.watching(tool, call.arguments):
             return None
-        key = self.cache_key(tool, arguments, owner)
-        entry = self.cache.peek(key)
-        if entry is None:
-            return Prepared(tool, arguments, key)
-        done = self._from_entry(tool, arguments, entry, owner, began)
-        self._audit(tool, owner, arguments.given, began, "", request, done.meta.get("routing"))
-        return done
+        for key in _keys(call):
+            entry = self.cache.peek(key)
+            done = self._from_entry(call, entry, owner, began) if entry is not None else None
+            if done is not None:
+                self._audit(tool, owner, call.arguments.given, began, "", request, done.meta.get("routing"))
+                return done
+        return call
+
+    def _prepare(self, tool: Tool, raw: Mapping[str, Any] | None, owner: str) -> Prepared:
+        """The call with its arguments read, or a `validation` fault."""
+        arguments = bound_budget(parse_arguments(tool, raw), self.most_tokens)
+        goes_on = find_continuation(tool, self.model, arguments)
+        if goes_on is None:
+            return Prepared(tool, arguments, self.cache_key(tool, arguments, owner))
+        first = self.cache_key(tool, goes_on.first, owner) if goes_on.first is not None else ""
+        return Prepared(tool, arguments, self.cache_key(tool, goes_on.arguments, owner), goes_on, first)
 
     async def call(
         self,
@@ -506,8 +525,7 @@ class Executor:
         cost: Mapping[str, Any] = {}
         try:
             if prepared is None:
-                arguments = bound_budget(parse_arguments(tool, raw), self.most_tokens)
-                prepared = Prepared(tool, arguments, self.cache_key(tool, arguments, owner))
+                prepared = self._prepare(tool, raw, owner)
             given = prepared.arguments.given
             done = await self._watched(prepared, began, owner, progress)
             # Whoever is erased while they are answered has nothing new kept of them by that.
@@ -516,7 +534,7 @@ class Executor:
                 done = replace(done, body=linked[0], linked=linked[1]) if linked else done
             if done.warning:
                 warned = with_notices(done.answer, [done.warning])
-                done = replace(done, body=json.dumps(warned, ensure_ascii=False, separators=(",", ":")))
+                done = replace(done, body=_dump(warned))
             error, routing, cost = "", done.meta.get("routing"), done.meta.get("cost", {})
         except Exception as raised:
             fault = _to_fault(raised)
@@ -582,11 +600,14 @@ class Executor:
         self, call: Prepared, began: float, owner: str, progress: Progress | None
     ) -> tuple[Done, Fresh | None]:
         """The answer, and what the plan gave where it was not kept."""
-        tool, arguments, key = call.tool, call.arguments, call.key
+        tool, key, goes_on = call.tool, call.key, call.goes_on
+        arguments = call.arguments if goes_on is None else goes_on.arguments
         if self.cache is not None and tool.cache is not None:
-            entry = await self.cache.get(key)
-            if entry is not None:
-                return self._from_entry(tool, arguments, entry, owner, began), None
+            for one in _keys(call):
+                entry = await self.cache.get(one)
+                done = self._from_entry(call, entry, owner, began) if entry is not None else None
+                if done is not None:
+                    return done, None
         # What will be kept for others can be waited for by them; the compiler has proved that nothing of one owner is
         # in it, and the key has the tenant where answers are kept apart.
         is_shared = self.cache is not None and tool.cache is not None
@@ -601,7 +622,10 @@ class Executor:
         meta = dict(fresh.meta)
         if "routing" in meta:
             meta["routing"] = {**meta["routing"], "latency_ms": round((time.perf_counter() - began) * 1000)}
-        return Done(fresh.body, meta, arguments=arguments, aside=fresh.aside), fresh
+        body, begin = fresh.body, fresh.begin
+        if goes_on is not None and check_same(tool, self.model, goes_on, begin):
+            body, begin = _dump(cut_told(tool, json.loads(body), goes_on.told)), goes_on.cursor
+        return Done(body, meta, arguments=call.arguments, aside=fresh.aside, begin=begin), fresh
 
     def sharing(self, owner: str) -> str:
         """Who shares what is kept of an owner's calls: its tenant where answers are kept apart, else all, as ""."""
@@ -626,18 +650,22 @@ class Executor:
         if self.tenant_counts is not None:
             self.tenant_counts.add(owner, tool, seconds, fault, at=now, hits=hits)
 
-    def _from_entry(self, tool: Tool, arguments: Arguments, entry: CacheEntry, owner: str, began: float) -> Done:
-        now = self.clock()
+    def _from_entry(self, call: Prepared, entry: CacheEntry, owner: str, began: float) -> Done | None:
+        """The answer that was kept; None where it is not the one that the call goes on within."""
+        tool, arguments, now = call.tool, call.arguments, self.clock()
+        body, begin = split_begin(entry.value.decode())
+        if call.goes_on is not None and not call.goes_on.is_of(begin):
+            return None
         meta: dict[str, Any] = say_freshness(True, int(entry.age(now)), entry.ttl, entry.freshness(now))
         spent = time.perf_counter() - began
         if tool.capabilities and "provider" not in arguments.explicit:
             meta["routing"] = {"cache_hit": True, "latency_ms": round(spent * 1000)}
         self._count(tool.name, owner, spent, now, hits=1)
-        body = entry.value.decode()
         if tool.cache is not None and tool.cache.age_as:
-            aged = {**json.loads(body), tool.cache.age_as: int(entry.age(now))}
-            body = json.dumps(aged, ensure_ascii=False, separators=(",", ":"))
-        return Done(body, meta, arguments=arguments)
+            body = _dump({**json.loads(body), tool.cache.age_as: int(entry.age(now))})
+        if call.goes_on is not None:
+            body, begin = _dump(cut_told(tool, json.loads(body), call.goes_on.told)), call.goes_on.cursor
+        return Done(body, meta, arguments=arguments, begin=begin)
 
     async def _answer(
         self, tool: Tool, arguments: Arguments, key: str, owner: str, is_shared: bool, progress: Progress | None
@@ -671,8 +699,10 @@ class Executor:
             meta |= say_freshness(False, 0, ttl, "fresh")
         # Nothing that a page, an upstream or a caller wrote gets into an answer but through here.
         body = to_body(tool, arguments.given, outcome.answer)
+        begin = write_cursor(tool, arguments.given, outcome.begin) if outcome.begin is not None else ""
         if self.cache is not None and tool.cache is not None and outcome.keep:
-            await self.cache.put(key, body.encode("utf-8", "surrogatepass"), ttl, age=age, soon=True, since=since)
+            kept = join_begin(body, begin).encode("utf-8", "surrogatepass")
+            await self.cache.put(key, kept, ttl, age=age, soon=True, since=since)
         if outcome.cost:
             meta["cost"] = outcome.cost
         if outcome.notes:
@@ -684,7 +714,8 @@ class Executor:
             {"provider": one.provider, "error": KINDS[one.kind].wire} for one in outcome.failed if one.provider
         ]
         # A procedure is served by no provider, and counts as the tool, as when it fails.
-        return Fresh(body, meta, [*ended, {"provider": outcome.served_by or tool.name}], outcome.rows, outcome.aside)
+        ended = [*ended, {"provider": outcome.served_by or tool.name}]
+        return Fresh(body, meta, ended, outcome.rows, outcome.aside, begin)
 
     def offer(self) -> Offer:
         """Who can be asked now."""
@@ -746,6 +777,14 @@ class Executor:
             await close()
         if self.cache is not None:
             self.cache.close()
+
+
+def _keys(call: Prepared) -> tuple[str, ...]:
+    """The keys under which the answer of a call may be kept, the likeliest first."""
+    return (call.first_key, call.key) if call.first_key else (call.key,)
+
+
+_dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def _to_fault(error: Exception) -> Fault:

@@ -121,6 +121,8 @@ class AnswerEnd:
     """The rows are those of a second try."""
     seen: str = ""
     """What merged rows were given before, each as a mark."""
+    told: int = 0
+    """How many rows of the answer that begins here were told, because no more of them fitted."""
 
 
 @dataclass(slots=True)
@@ -168,6 +170,8 @@ class ProviderOutcome:
     """Which strategy of the plan gave them."""
     is_again: bool = False
     """They are those of a second try."""
+    begin: AnswerEnd | None = None
+    """Where this answer begins, held to whoever gave it."""
     cursor: AnswerEnd | None = None
     """Where the next answer begins."""
     gathered: set[tuple[str, str]] = field(default_factory=set)

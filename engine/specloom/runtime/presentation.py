@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from specloom.language import MISSING, Unworkable, evaluate, truthy
 from specloom.model import BUDGET, HINTS, NOTICES, TRUST, Model, Shortening, Tool, has_window
 from specloom.plugins import ENVELOPES
 
+from .answer_parts import AnswerPart, find_part
 from .answer_text import render_answer, to_words
 from .arguments import Arguments
 from .degradation import with_notices
@@ -51,7 +53,9 @@ class Omission:
     called: str = ""
     """What a notice calls it; empty for the words of `of`."""
     which: str = "first"
-    """Which items of a list are told: the `first`, the `last`, or empty for those that the spec keeps."""
+    """Which items of a list are told: the `first`, the `last`, the `next`, or empty for those that the spec keeps."""
+    goes_on: bool = False
+    """The cursor of the answer stands at the first that is not told, so that a call has the others."""
 
 
 _JOINTS = re.compile(r"[-_]+|(?<=[a-z])(?=[A-Z])")
@@ -89,17 +93,17 @@ class Presenter:
         tool = self._executor.model.tools[name]
         if tool.envelope:
             told = self._present_text(tool, done)
-            return None if any(not cut.source for cut in told.cuts) else told
+            return None if _has_losses(told.cuts) else told
         if done.arguments is None or done.linked is not None or not (tool.text or tool.budget):
             return Presented(done.body, None)
         digest = hashlib.blake2b(done.body.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        key = (name, repr((done.arguments.given, done.arguments.requested)), digest)
+        key = (name, repr((done.arguments.given, done.arguments.requested, done.begin)), digest)
         presented = self._kept.get(key)
         if presented is not None:
             self._kept.move_to_end(key)
             return presented
         presented = self._present(tool, done.arguments, done)
-        if any(not cut.source for cut in presented.cuts):
+        if _has_losses(presented.cuts):
             return None
         if len(presented.body) <= MOST_CHARACTERS:
             self._kept[key] = presented
@@ -129,7 +133,9 @@ class Presenter:
         if done.arguments is None:
             return Presented(done.body, tell_failure(tool, done.answer))
         try:
-            text, cuts = tell_within(tool, self._executor.model, done.arguments, done.answer, done.aside, whole)
+            text, cuts = tell_within(
+                tool, self._executor.model, done.arguments, done.answer, done.aside, whole, begin=done.begin
+            )
         except Unworkable:
             # What a spec cannot make a text of is no reason to lose the answer; the data of an envelope has no notices.
             return Presented(done.body, None)
@@ -137,7 +143,7 @@ class Presenter:
 
     def _present(self, tool: Tool, arguments: Arguments, done: Done, whole: Artifact | None = None) -> Presented:
         model = self._executor.model
-        answer, cuts = fit_to_budget(tool, model, arguments, done.answer, whole, body=done.body)
+        answer, cuts = fit_to_budget(tool, model, arguments, done.answer, whole, body=done.body, begin=done.begin)
         text = None
         if tool.text and not self._as_json:
             try:
@@ -149,6 +155,11 @@ class Presenter:
         return Presented(body, text, whole, cuts)
 
 
+def _has_losses(cuts: Iterable[Omission]) -> bool:
+    """Whether something was cut that is nowhere else, so that the whole has to be kept."""
+    return any(not cut.source and not cut.goes_on for cut in cuts)
+
+
 def fit_to_budget(
     tool: Tool,
     model: Model,
@@ -157,10 +168,12 @@ def fit_to_budget(
     whole: Artifact | None = None,
     *,
     body: str = "",
+    begin: str = "",
 ) -> tuple[dict[str, Any], tuple[Omission, ...]]:
     """The answer within the budget of its call, with notices of what was cut and moved; and what was cut.
 
-    `whole` is where the uncut answer is kept, and `body` is the answer as compact JSON where that is known.
+    `whole` is where the uncut answer is kept, `body` is the answer as compact JSON where that is known, and `begin` the
+    cursor at its first row, with which the answer ends where a row does not fit.
     """
     if tool.budget is None:
         return answer, NOTHING_CUT
@@ -169,11 +182,12 @@ def fit_to_budget(
     if body and not said and count_tokens(body) <= budget - _NOTHING_SAID:
         return answer, NOTHING_CUT
     answer = {name: value for name, value in answer.items() if name != NOTICES}
-    fitted, cuts = fit(tool, arguments, answer, budget - _size(said))
+    part = find_part(tool, model, arguments, answer, begin)
+    fitted, cuts = fit(tool, arguments, answer, budget - _size(said), part=part)
     told = with_notices(fitted, [*said, *say_cuts(cuts, model, whole)])
     if cuts and (beyond := _size(told) - budget) > 0:
         # What is said of the cuts needs room as well.
-        fitted, cuts = fit(tool, arguments, answer, budget - _size(said) - beyond - SLACK)
+        fitted, cuts = fit(tool, arguments, answer, budget - _size(said) - beyond - SLACK, part=part)
         told = with_notices(fitted, [*said, *say_cuts(cuts, model, whole)])
     return told, cuts
 
@@ -191,11 +205,13 @@ def tell_within(
     answer: Mapping[str, Any],
     aside: Sequence[str] = (),
     whole: Artifact | None = None,
+    *,
+    begin: str = "",
 ) -> tuple[str, tuple[Omission, ...]]:
     """An answer as Markdown within the budget of its call, with notices of what was cut and moved; and what was cut.
 
     A window of the text gives way first, and says itself how to read on. `aside` are the notices of the call, `whole`
-    is where the answer is kept.
+    is where the answer is kept, `begin` the cursor at its first row.
     """
     said, room = [*aside, *say_bounds(tool, arguments)], 0
 
@@ -212,11 +228,12 @@ def tell_within(
         room += max(0, budget - size(answer))
         # It ends where a reader would pause, so what it has at least said little of what it will cost.
         room = max(LEAST_ROOM, room - max(0, size(answer) - budget))
-    shown, cuts = fit(tool, arguments, answer, budget, size)
+    part = find_part(tool, model, arguments, answer, begin)
+    shown, cuts = fit(tool, arguments, answer, budget, size, part=part)
     text = tell(shown, say_cuts(cuts, model, whole))
     if cuts and (beyond := count_tokens(text) - budget) > 0:
         # What is said of the cuts needs room as well.
-        shown, cuts = fit(tool, arguments, answer, budget - beyond - SLACK, size)
+        shown, cuts = fit(tool, arguments, answer, budget - beyond - SLACK, size, part=part)
         text = tell(shown, say_cuts(cuts, model, whole))
     return text, cuts
 
@@ -263,10 +280,12 @@ def fit(
     answer: Mapping[str, Any],
     budget: int,
     size: Callable[[Mapping[str, Any]], int] | None = None,
+    *,
+    part: AnswerPart | None = None,
 ) -> tuple[dict[str, Any], tuple[Omission, ...]]:
     """The answer shortened until it has at most so many tokens; and what was cut.
 
-    Without a `size` that is as JSON, and so as text too.
+    Without a `size` that is as JSON, and so as text too. With a `part` the cursor stands at the first row that was cut.
     """
     assert tool.budget is not None
     size = size or _size
@@ -279,13 +298,13 @@ def fit(
         longest = _longest(answer, step)
         if longest <= step.to or not _gives_way(step, answer, arguments):
             continue
-        is_required = _is_required(tool, step)
-        shortened, low, high = _shorten(answer, step, step.to, is_required=is_required), step.to, longest
+        shorten = part.take if part is not None and step.of == part.rows else functools.partial(_shorten, tool, step)
+        shortened, low, high = shorten(answer, step.to), step.to, longest
         if size(shortened) <= budget:
             # The most that fits lies between what fits and what does not.
             while high - low > max(1, low // 40):
                 middle = (low + high) // 2
-                tried = _shorten(answer, step, middle, is_required=is_required)
+                tried = shorten(answer, middle)
                 if size(tried) <= budget:
                     shortened, low = tried, middle
                 else:
@@ -297,9 +316,13 @@ def fit(
         if size(answer) <= budget:
             break
     if size(answer) > budget + budget // TOLERANCE:
+        before = answer
         answer, trimmed = trim(tool, answer, budget, size)
+        if part is not None:
+            answer = part.restore(before, answer)
+            trimmed = [of for of in trimmed if of not in part.following]
         cuts |= {of: Shortening(*of.partition(".")[::2], 0) for of in trimmed if of not in cuts}
-    return answer, tuple(_to_omission(step, whole, answer, arguments) for step in cuts.values())
+    return answer, tuple(_to_omission(step, whole, answer, arguments, part) for step in cuts.values())
 
 
 def _gives_way(step: Shortening, answer: Mapping[str, Any], arguments: Arguments) -> bool:
@@ -334,11 +357,12 @@ def _is_required(tool: Tool, step: Shortening) -> bool:
     return step.field in rows.get("items", rows).get("required", ())
 
 
-def _shorten(answer: Mapping[str, Any], step: Shortening, most: int, *, is_required: bool = False) -> dict[str, Any]:
+def _shorten(tool: Tool, step: Shortening, answer: Mapping[str, Any], most: int) -> dict[str, Any]:
     """A copy of the answer in which nothing that the step is about is longer: items of a list, characters of a text.
 
     A field of which nothing is left is left out, but where it is required.
     """
+    is_required = _is_required(tool, step)
 
     def short(value: Any) -> Any:
         if isinstance(value, str) and step.source is None and len(value) > most:
@@ -380,8 +404,16 @@ def _with_field(row: Any, name: str, short: Callable[[Any], Any], *, is_required
 
 
 def _to_omission(
-    step: Shortening, whole: Mapping[str, Any], shortened: Mapping[str, Any], arguments: Arguments
+    step: Shortening,
+    whole: Mapping[str, Any],
+    shortened: Mapping[str, Any],
+    arguments: Arguments,
+    part: AnswerPart | None,
 ) -> Omission:
+    if part is not None and step.of == part.rows:
+        kept, told = len(shortened[step.key]), part.begin.told
+        which = "next" if told else "first"
+        return Omission(step.of, kept, told + len(whole[step.key]), "items", "", step.called, which, goes_on=True)
     before, after = (_values(one, step)[0] if not step.field else None for one in (whole, shortened))
     source = ""
     if step.source is not None:
@@ -427,6 +459,8 @@ def _are(cut: Omission) -> str:
 
 def _reading_call(model: Model, source: str, cut: Omission) -> str:
     tool = model.reader
+    if cut.goes_on:
+        return f"; the cursor goes on behind {'it' if cut.kept == 1 else 'them'}"
     if tool is None or not source:
         return ""
     assert tool.reads is not None

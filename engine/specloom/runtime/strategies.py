@@ -11,7 +11,7 @@ from specloom.model import HINTS, Access, Again, AnswerKey, Model, Pair, Part, R
 from specloom.plugins import HOOKS, NOT_MEMBER, PROCEDURES, REASONS, Collection, Context, Item, find_refusal, is_member
 
 from .arguments import Arguments
-from .cursor import asked_again, find_more, find_next, note_end, take_up, tell_unresumed, write_cursor
+from .cursor import asked_again, find_begin, find_more, find_next, note_end, take_up, tell_unresumed, write_cursor
 from .degradation import note_degradation, say_not_asked, say_parts, say_wider, tell_failures
 from .filters import FILTERED, ablest_of, filters_of, judge, note_filtered, rank_by_filters, rest_of, tell_filtered
 from .notices import LEFT_OUT, find_unheld, make_hints, none_configured, point_to_others, resolve
@@ -110,6 +110,7 @@ def _tell_part(rows: list[Row], run: PlanRun, arguments: Arguments) -> Generator
         run = replace(run, cursor=outcome.cursor)
         outcome.pages, outcome.is_filtered = [], False
         rows = yield from _strategies(run)
+    outcome.begin = find_begin(run, arguments.given)
     if outcome.cursor is not None:
         context.next_cursor = write_cursor(tool, arguments.given, outcome.cursor)
     context.more_exists = find_more(outcome)

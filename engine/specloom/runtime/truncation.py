@@ -52,7 +52,9 @@ def _kept_whole(tool: Tool) -> frozenset[str]:
     assert tool.budget is not None
     keys = {step.field or step.key for step in tool.budget.cut if step.source is not None}
     keys |= {path[1] for path in _bodies(tool.text) if path[0] in ("answer", "item") and len(path) > 1}
-    return frozenset({*keys, HINTS, NOTICES, TRUST})
+    # Half a cursor is none.
+    cursor = {tool.cursor.following} if tool.cursor is not None else set()
+    return frozenset({*keys, *cursor, HINTS, NOTICES, TRUST})
 
 
 def _bodies(parts: Iterable[AnswerPart]) -> Iterator[tuple[str, ...]]:

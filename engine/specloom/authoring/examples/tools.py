@@ -366,9 +366,10 @@ def _tell(example: Example, tool: Tool, model: Model, trace: ExampleTrace, outco
         return tell_failure(tool, outcome.answer) or json.dumps(outcome.answer, ensure_ascii=False)
     stated = {name: value for name, value in example.stated["args"].items() if not isinstance(value, Mapping)}
     arguments = parse_arguments(tool, stated if tool.cursor is not None else example.stated["args"])
+    begin = write_cursor(tool, arguments.given, outcome.begin) if outcome.begin is not None else ""
     if tool.envelope:
-        return tell_within(tool, model, arguments, outcome.answer, outcome.aside)[0]
-    return to_text(tool, arguments, fit_to_budget(tool, model, arguments, outcome.answer)[0])
+        return tell_within(tool, model, arguments, outcome.answer, outcome.aside, begin=begin)[0]
+    return to_text(tool, arguments, fit_to_budget(tool, model, arguments, outcome.answer, begin=begin)[0])
 
 
 def _check_schema(example: Example, tool: Tool, outcome: ProviderOutcome) -> None:
