@@ -15,7 +15,7 @@ NAME ?=
 CAPABILITY ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint format types specs docs-check fix docs new bundle test-deep slow test-all test-nightly coverage mutate conformance \
+.PHONY: help setup demo test check lint format types specs docs-check fix docs site new bundle test-deep slow test-all test-nightly coverage mutate conformance \
 	bench bench-answers bench-extraction bench-trust clean
 
 help: ## list the targets
@@ -65,6 +65,7 @@ docs-check: setup ## fail if a generated page is not what would be generated
 	$(PYTHON_IN) scripts/rooms.py --check
 	$(PYTHON_IN) scripts/manual.py --check
 	$(PYTHON_IN) bench/history.py --check
+	$(PYTHON_IN) scripts/site.py --check
 
 fix: setup ## repair what ruff can repair, and format
 	$(VENV)/ruff check --fix
@@ -75,6 +76,9 @@ docs: setup ## generate the pages, tables and schemas that are generated
 	$(PYTHON_IN) scripts/rooms.py
 	$(PYTHON_IN) scripts/manual.py
 	$(PYTHON_IN) bench/history.py
+
+site: setup ## the documentation as a site, in out/site
+	$(PYTHON_IN) scripts/site.py
 
 new: setup ## start a provider: make new NAME=openlibrary CAPABILITY=web
 	@test -n "$(NAME)" || { echo 'new: say which: make new NAME=openlibrary [CAPABILITY=web]' >&2; exit 2; }
