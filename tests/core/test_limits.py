@@ -317,6 +317,50 @@ async def test_rate_and_places_hold_together(time):
     assert [at for _, at in callers.entered] == pytest.approx([0, 5, 6])
 
 
+async def test_a_rate_that_changes_leaves_places_taken_and_earlier_starts_counted(time):
+    limiter = make(time, rate="4/s", concurrency=2)
+    callers = Callers(limiter, time)
+    callers.start("a", "b", stay=True)
+    await settle()
+
+    limiter.set_rate(parse_rate("2/s"))
+    callers.start("c")
+    await time.pass_by(5.0)
+    assert [name for name, _ in callers.entered] == ["a", "b"]
+
+    callers.doors["a"].set()
+    await time.pass_by(0.0)
+    callers.start("d")
+    await time.pass_by(2.0)
+    assert callers.entered[2:] == [("c", 5.0), ("d", 5.0)]
+
+
+async def test_who_waits_for_a_slow_rate_starts_when_a_faster_one_is_told(time):
+    limiter = make(time, rate="1/h")
+    callers = Callers(limiter, time)
+    callers.start("a", "b", "c", max_wait=10_000.0)
+    await time.pass_by(10.0)
+
+    limiter.set_rate(parse_rate("1/s"))
+    await time.pass_by(5.0)
+
+    assert callers.entered == [("a", 0.0), ("b", 10.0), ("c", 11.0)]
+
+
+async def test_who_waits_goes_on_at_a_slower_rate_or_at_none(time):
+    limiter = make(time, rate="1/s")
+    callers = Callers(limiter, time)
+    callers.start("a", "b", "c")
+    await settle()
+
+    limiter.set_rate(parse_rate("1/30s"))
+    await time.pass_by(40.0)
+    limiter.set_rate(None)
+    await time.pass_by(0.0)
+
+    assert callers.entered == [("a", 0.0), ("b", 30.0), ("c", 40.0)]
+
+
 def test_a_limiter_is_made_without_a_loop_and_serves_several():
     limiter = Limiter(None, 1)
 

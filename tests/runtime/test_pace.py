@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 import pytest
 
@@ -12,13 +13,20 @@ from specloom.storage.backplane_local import LocalCounters
 from tests.support.clock import Clock
 
 
-def make(clock: Clock, counters: object, rate: Rate, concurrency: int | None = None) -> SharedPace:
-    """One of the processes, whose sleeping moves the clock of all."""
+def make_sleep(clock: Clock) -> Callable[[float], Awaitable[None]]:
+    """Sleeping that moves the clock of all."""
 
     async def sleep(seconds: float) -> None:
         clock.now += seconds
         await asyncio.sleep(0)
 
+    return sleep
+
+
+def make(clock: Clock, counters: object, rate: Rate, concurrency: int | None = None) -> SharedPace:
+    """One of the processes, whose sleeping moves the clock of all."""
+
+    sleep = make_sleep(clock)
     limiter = Limiter(rate, concurrency, name="Demo", clock=clock, sleep=sleep)
     return SharedPace(limiter, counters, rate, key="demo", name="Demo", clock=clock, sleep=sleep)  # type: ignore[arg-type]
 
@@ -106,3 +114,33 @@ async def test_where_the_counters_are_gone_a_process_keeps_the_pace_by_itself_an
     clock.now += GONE
     await enter(pace, clock, started)
     assert counters.asked == 2
+
+
+async def test_a_pace_that_is_learned_holds_for_all_without_giving_up_a_place(clock: Clock) -> None:
+    counters, began, started = LocalCounters(clock), clock.now, list[float]()
+    learning, other = make(clock, counters, Rate(1, 10.0), concurrency=1), make(clock, counters, Rate(1, 10.0))
+    async with learning.slot(60.0):
+        learning.set_rate(Rate(1, 2.0))
+        other.set_rate(Rate(1, 2.0))
+        with pytest.raises(Fault):
+            await enter(learning, clock, [], max_wait=0.0)
+
+    await enter(learning, clock, started)
+    await enter(other, clock, started)
+
+    assert [round(at - began, 1) for at in started] == [2.0, 4.0]
+
+
+async def test_a_pace_may_be_learned_where_there_was_none(clock: Clock) -> None:
+    counters, began, started = LocalCounters(clock), clock.now, list[float]()
+    limiter = Limiter(None, 1, name="Demo", clock=clock, sleep=make_sleep(clock))
+    pace = SharedPace(limiter, counters, None, key="demo", name="Demo", clock=clock, sleep=make_sleep(clock))
+    for _ in range(3):
+        await enter(pace, clock, started)
+    assert started == [began] * 3
+
+    pace.set_rate(Rate(1, 2.0))
+    for _ in range(2):
+        await enter(pace, clock, started)
+
+    assert round(started[-1] - began, 1) == 2.0

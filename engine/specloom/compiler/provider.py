@@ -38,6 +38,7 @@ from specloom.model import (
     Grant,
     Operation,
     Provider,
+    QuotaHeaders,
     Retry,
     Service,
     Setting,
@@ -101,8 +102,6 @@ def compile_service(node: Map, scope: Scope, place: Place, settings: Mapping[str
     costs = to_plain(node.get("costs")) or {}
     limits_node = node.get("limits")
     learned_node = limits_node.get("learned") if isinstance(limits_node, Map) else None
-    inside = scope.plus(headers=RecordType({}, closed=False))
-    learned = compile_text(learned_node, inside) if learned_node is not None else None
     service = Service(
         base or Value(constantly(""), TEXT, place),
         policy,
@@ -117,10 +116,19 @@ def compile_service(node: Map, scope: Scope, place: Place, settings: Mapping[str
         grant=grant,
         cost=float(costs.get("each", 0.0)),
         cost_fact=str(costs.get("fact", "")),
-        learned_rate=learned,
+        learned=_learned(learned_node, scope),
         faster=_faster(node.get("limits"), settings, scope),
     )
     return service if base else None
+
+
+def _learned(node: Node | None, scope: Scope) -> QuotaHeaders | None:
+    """What the headers of a response tell of the account; its expressions see `headers` and `now` alone."""
+    if not isinstance(node, Map):
+        return None
+    inside = Scope(whole({"headers": RecordType({}, closed=False), "now": NUMBER}), scope.tables, scope.report)
+    parts = {entry.key: compile_text(entry.value, inside) for entry in node.entries.values()}
+    return QuotaHeaders(**parts)
 
 
 def _joined(key: Value, secret: Value) -> Value:

@@ -98,15 +98,24 @@ class Limiter:
         self._name = name
         self._clock = clock
         self._sleep = sleep or _sleep
-        # Starts are remembered, no bucket is refilled: a bucket lets twice the count through in its first window.
-        whole = min(max(1, math.floor(rate.count)), _MOST_REMEMBERED) if rate else 0
-        self._window = rate.per * whole / rate.count if rate else 0.0
-        self._starts: deque[float] = deque(maxlen=whole)
+        self._starts: deque[float] = deque()
+        self._changed: asyncio.Future[None] | None = None
+        """Resolved where the rate changes while the first of the queue waits for it."""
+        self.set_rate(rate)
         self._places = concurrency
         self._queue: deque[asyncio.Future[None]] = deque()
         """One future a waiter; the first is resolved and is the only one that looks at places and times."""
         self._vacancy: asyncio.Future[None] | None = None
         self._paused_until = -math.inf
+
+    def set_rate(self, rate: Rate | None) -> None:
+        """Go at this rate from now on: places stay taken, earlier starts count, and who waits is told when it comes."""
+        # Starts are remembered, no bucket is refilled: a bucket lets twice the count through in its first window.
+        whole = min(max(1, math.floor(rate.count)), _MOST_REMEMBERED) if rate else 0
+        self._window = rate.per * whole / rate.count if rate else 0.0
+        self._starts = deque(self._starts, whole)
+        if self._changed is not None and not self._changed.done():
+            self._changed.set_result(None)
 
     def slot(self, max_wait: float) -> AbstractAsyncContextManager[None]:
         """A place and a start within `max_wait` seconds, or a `rate_limited` fault, at once where it is foreseeable."""
@@ -133,7 +142,8 @@ class Limiter:
             while (wait := self._wait_of(0, self._clock())) > _TICK:
                 if self._clock() + wait > deadline + _TICK:
                     raise self._refusal(wait)
-                await self._sleep(wait)
+                self._changed = asyncio.get_running_loop().create_future()
+                await self._first_of(self._changed, wait)
             # Nothing is taken before this line, so whoever is cancelled above has nothing to give back.
             self._take()
         finally:
@@ -179,19 +189,23 @@ class Limiter:
         left = deadline - self._clock()
         if left <= 0:
             raise self._refusal(self._wait_of(len(self._queue), self._clock()))
+        await self._first_of(event, left)
+        if not event.done() or event.cancelled():
+            raise self._refusal(self._wait_of(len(self._queue), self._clock()))
+
+    async def _first_of(self, event: asyncio.Future[None], seconds: float) -> None:
+        """Return once the event has come, or so many seconds are over."""
         if self._sleep is _sleep:
             # The loop's own timer: a task for it costs more than all else here. Nobody else waits for this event.
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(left):
+                async with asyncio.timeout(seconds):
                     await event
         else:
-            timer = asyncio.ensure_future(self._sleep(left))
+            timer = asyncio.ensure_future(self._sleep(seconds))
             try:
                 await asyncio.wait((event, timer), return_when=asyncio.FIRST_COMPLETED)
             finally:
                 timer.cancel()
-        if not event.done() or event.cancelled():
-            raise self._refusal(self._wait_of(len(self._queue), self._clock()))
 
     def _refusal(self, wait: float) -> Fault:
         return refuse_start(self._name, wait)

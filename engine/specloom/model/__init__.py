@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     )
     from .provider import (
         HALF_GIVEN, AddressPart, AddressPattern, AddressSegment, Argument, Arrangement, Capability, ErrorRule, Grant,
-        IdentityKey, Join, Nearest, Operation, PageAddress, PageModel, PageQuestion, Paging, Provider, ResponseMapping,
-        Retry, RowIdentity, Service, Shard, Step, parse_address,
+        IdentityKey, Join, Nearest, Operation, PageAddress, PageModel, PageQuestion, Paging, Provider, QuotaHeaders,
+        ResponseMapping, Retry, RowIdentity, Service, Shard, Step, parse_address,
     )
     from .resource import HOLE, Completion, Resource, Source
     from .tables import BreakerRow, CallCounts, FailureRow, LensRow, Pace, ProviderRow, StallsRow, Tables, TenantRow
@@ -44,8 +44,8 @@ __getattr__ = exports(
         "model": "CollectionModel Lens Model head_of_capability head_of_provider head_of_tool make_heads",
         "provider": (
             "HALF_GIVEN AddressPart AddressPattern AddressSegment Argument Arrangement Capability ErrorRule Grant "
-            "IdentityKey Join Nearest Operation PageAddress PageModel PageQuestion Paging Provider ResponseMapping "
-            "Retry RowIdentity Service Shard Step parse_address"
+            "IdentityKey Join Nearest Operation PageAddress PageModel PageQuestion Paging Provider QuotaHeaders "
+            "ResponseMapping Retry RowIdentity Service Shard Step parse_address"
         ),
         "resource": "HOLE Completion Resource Source",
         "tables": "BreakerRow CallCounts FailureRow LensRow Pace ProviderRow StallsRow Tables TenantRow",

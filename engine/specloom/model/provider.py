@@ -44,6 +44,18 @@ class Grant:
 
 
 @dataclass(frozen=True, slots=True)
+class QuotaHeaders:
+    """What the headers of a response tell of the account: expressions, of which each may find nothing."""
+
+    rate: Value | None = None
+    """The pace, as a text; it holds where no setting says another."""
+    left: Value | None = None
+    """How many requests are left before the allowance is renewed."""
+    renews: Value | None = None
+    """When that is: in so many seconds, or a moment."""
+
+
+@dataclass(frozen=True, slots=True)
 class Service:
     """What all operations of a provider share."""
 
@@ -62,8 +74,8 @@ class Service:
     """What a request costs, in dollars; 0 where nothing is paid."""
     cost_fact: str = ""
     """The fact under `meta` of an operation that tells what the whole of it cost."""
-    learned_rate: Value | None = None
-    """The rate that the headers of a response tell, as a text; it holds where no setting says another."""
+    learned: QuotaHeaders | None = None
+    """What is learned of the account from the headers of each response."""
     faster: tuple[tuple[str, Rate], ...] = ()
     """Rates that hold instead when a setting has a value; the first such setting decides."""
 

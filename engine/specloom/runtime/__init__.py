@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .plan import AnswerEnd, Ask, AskAll, Offer, PlanContext, ProviderOutcome, Pursuit, Run, Shortfall, plan_context
     from .presentation import Presented, Presenter, fit_to_budget, tell_failure, tell_within, to_text
     from .pages import PageIndex, PageMatch, make_page, settle
+    from .quota_headers import Quota, read_quota
     from .recordings import (
         TOKEN_REPLY, RecordingSender, ReplaySender, Sender, Unsent, request_id, to_recording,
     )
@@ -52,6 +53,7 @@ __getattr__ = exports(
         "plan": "AnswerEnd Ask AskAll Offer PlanContext ProviderOutcome Pursuit Run Shortfall plan_context",
         "presentation": "Presented Presenter fit_to_budget tell_failure tell_within to_text",
         "pages": "PageIndex PageMatch make_page settle",
+        "quota_headers": "Quota read_quota",
         "recordings": "TOKEN_REPLY RecordingSender ReplaySender Sender Unsent request_id to_recording",
         "rehearsal": "rehearse",
         "request": "STEP secrets_of",

@@ -36,7 +36,7 @@ class SharedPace:
         self,
         limiter: Limiter,
         counters: Counters,
-        rate: Rate,
+        rate: Rate | None,
         *,
         key: str,
         name: str,
@@ -45,12 +45,20 @@ class SharedPace:
     ) -> None:
         """`limiter` has the same rate: it keeps the order, and the pace where the counters cannot be reached."""
         self._limiter, self._counters, self._key, self._name = limiter, counters, key, name
-        self._interval = rate.per / rate.count
-        self._count = min(max(1, math.floor(rate.count)), MOST_STARTS)
-        self._window = self._interval * self._count
+        self._adopt(rate)
         self._clock, self._sleep = clock, sleep or _sleep
         self._turn: asyncio.Lock | None = None
         self._alone_until = -math.inf
+
+    def set_rate(self, rate: Rate | None) -> None:
+        """Go at this rate from now on; places and the order of who waits stay as they are."""
+        self._adopt(rate)
+        self._limiter.set_rate(rate)
+
+    def _adopt(self, rate: Rate | None) -> None:
+        self._interval = rate.per / rate.count if rate else 0.0
+        self._count = min(max(1, math.floor(rate.count)), MOST_STARTS) if rate else 0
+        self._window = self._interval * self._count
 
     def pause(self, seconds: float) -> None:
         """Let nobody of this process start for so many seconds."""
@@ -75,7 +83,7 @@ class SharedPace:
                 await self._sleep(wait + SLACK)
 
     async def _ask(self) -> float:
-        if self._clock() < self._alone_until:
+        if not self._count or self._clock() < self._alone_until:
             return 0.0
         try:
             if self._interval <= SPACED:

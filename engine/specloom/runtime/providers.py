@@ -23,16 +23,17 @@ from specloom.core import (
     parse_rate,
     redact,
     redact_response,
+    refuse_start,
     replace,
 )
 from specloom.core.lazy import LateModule
-from specloom.language import Unworkable, evaluate
 from specloom.model import HALF_GIVEN, Operation, Provider
 
-from .circuit_breaker import Breakers
+from .circuit_breaker import LONGEST_REST, Breakers
 from .metrics import Count
 from .operation import LONGEST_PAUSE, drive_live, perform
 from .plan import Life
+from .quota_headers import read_quota
 from .recordings import Sender, from_recording, request_key, to_recording
 from .request import STEP as TOKEN_STEP
 from .request import Tokens, secrets_of
@@ -145,6 +146,8 @@ class Upstreams:
         self._keyrings: dict[str, Keyring] = {}
         self._learned: dict[str, Rate] = {}
         """The pace that upstreams have told of."""
+        self._renewals: dict[str, float] = {}
+        """Until when upstreams have told that nothing is left."""
 
     def under(self, settings: Mapping[str, Mapping[str, Any]], breakers: Breakers) -> Upstreams:
         """The same providers with other settings, keys and breakers; what an operator counts is counted together."""
@@ -346,15 +349,18 @@ class Upstreams:
 
     async def _send_now(self, provider: Provider, request: Request) -> Response:
         service = provider.service
+        left = self._renewals.get(provider.name, 0.0) - self._clock()
+        if left > 0:
+            raise refuse_start(provider.title, left)
         limiter = self._limiters.get(provider.name)
         if limiter is None:
-            if service.rate is None and service.concurrency is None and not service.faster:
+            if not (service.rate or service.concurrency or service.learned or service.faster):
                 return await self._sender.send(request)
             limiter = self._limiter(provider)
         async with limiter.slot(request.policy.timeout):
             response = await self._sender.send(request)
-        if service.learned_rate is not None and response.status < 400:
-            self._learn_pace(provider, response)
+        if service.learned is not None and request.step != TOKEN_STEP:
+            self._learn(provider, response)
         return response
 
     def _limiter(self, provider: Provider) -> Limiter | SharedPace:
@@ -363,7 +369,7 @@ class Upstreams:
         if limiter is None:
             rate = self.pace_of(provider.name)
             limiter = Limiter(rate, provider.service.concurrency, name=provider.title)
-            if self._counters is not None and rate is not None:
+            if self._counters is not None and (rate is not None or provider.service.learned is not None):
                 from .pace import SharedPace
 
                 key = f"provider:{provider.name}"
@@ -379,19 +385,22 @@ class Upstreams:
         spec = next((one for setting, one in service.faster if values.get(setting) is not None), service.rate)
         return self._learned.get(name, spec)
 
-    def _learn_pace(self, provider: Provider, response: Response) -> None:
-        """Go at the pace that the upstream tells of this account, unless its operator has set one."""
-        assert provider.service.learned_rate is not None
-        if self._settings[provider.name].get(f"{provider.name.upper()}_RATE"):
-            return
-        try:
-            told = evaluate(provider.service.learned_rate, {"headers": response.headers})
-            rate = parse_rate(told) if isinstance(told, str) else None
-        except (Unworkable, ValueError):
-            return
-        if rate is not None and rate != self._learned.get(provider.name):
-            self._learned[provider.name] = rate
-            self._limiters.pop(provider.name, None)
+    def _learn(self, provider: Provider, response: Response) -> None:
+        """Go at the pace that the upstream tells of this account, and wait where it tells that nothing is left.
+
+        An operator's own pace stays as it is, and of several keys one that is used up says nothing of the others.
+        """
+        name = provider.name
+        quota = read_quota(provider.service.learned, response.headers, self._clock())
+        if quota.rate is not None and quota.rate != self._learned.get(name) and response.status < 400:
+            self._learned[name] = quota.rate
+            self._limiter(provider).set_rate(self.pace_of(name))
+        if quota.is_used_up and len(self._keyring(name)) == 1:
+            seconds = min(float(quota.renews or 0), LONGEST_REST)
+            if seconds <= LONGEST_PAUSE:
+                self._limiter(provider).pause(seconds)
+            else:
+                self._renewals[name] = self._clock() + seconds
 
     def _owned(self, fault: Fault, provider: str) -> Fault:
         """The fault with the provider's name, and without any secret that the upstream may have echoed."""

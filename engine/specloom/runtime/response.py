@@ -13,17 +13,15 @@ from specloom.core import KINDS, Fault, Response, clean, replace
 from specloom.language import MISSING, Bindings, Layer, Unworkable, evaluate, how_many, truthy
 from specloom.model import NULL_KEPT, ErrorRule, Field, Operation, Provider, ResponseMapping, Row, Step, Value
 
+from .quota_headers import read_delay, to_delay
 from .request import OperationContext
 
 LONGEST_SENTENCE = 300
 """Characters of a fault that an upstream has words in."""
 OPENING = 65_536
 """Bytes of a response that error rules see as `text`."""
-LONGEST_DELAY = 86_400
-"""Seconds after which to come back at the latest, whatever an upstream says."""
 
 _LINE_END = re.compile(r"(?<!\s)[^\S\n\r\t]*+[\n\r\t]\s*+")
-_SECONDS = re.compile(r"[0-9]+(?:\.[0-9]*)?")
 
 
 class Empty(Exception):  # noqa: N818 - not an error: the upstream says "nothing" in its own way
@@ -87,8 +85,9 @@ def _ruled(provider: Provider, rule: ErrorRule, response: Response, seen: Bindin
     if rule.kind == "empty":
         return Empty()
     message = _to_sentence(_worked_out(rule.message, seen)) or _default_message(provider, rule.kind, response.status)
-    delay = _to_delay(_worked_out(rule.retry_after, seen))
-    delay = _retry_after(response, seen.get("now")) if delay is None else delay
+    now = seen.get("now")
+    delay = to_delay(_worked_out(rule.retry_after, seen), now)
+    delay = read_delay(provider.service.learned, response, now) if delay is None else delay
     return Fault(rule.kind, message, provider=provider.name, retry_after=delay)
 
 
@@ -108,12 +107,6 @@ def _to_sentence(said: Any) -> str:
     return text if len(text) <= LONGEST_SENTENCE else f"{text[: LONGEST_SENTENCE - 1].rstrip()}…"
 
 
-def _to_delay(seconds: Any) -> int | None:
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 <= seconds < math.inf:
-        return None
-    return min(math.ceil(seconds), LONGEST_DELAY)
-
-
 _BY_STATUS = {
     400: "bad_request",
     401: "auth_required",
@@ -127,7 +120,8 @@ _BY_STATUS = {
 
 def _default_fault(provider: Provider, response: Response, now: float) -> Fault:
     kind = _BY_STATUS.get(response.status, "upstream_unavailable")
-    delay = _retry_after(response, now) if KINDS[kind].retryable else None
+    waits = KINDS[kind].retryable or kind == "quota_exhausted"
+    delay = read_delay(provider.service.learned, response, now) if waits else None
     return Fault(kind, _default_message(provider, kind, response.status), provider=provider.name, retry_after=delay)
 
 
@@ -144,28 +138,6 @@ def _default_message(provider: Provider, kind: str, status: int) -> str:
         "layout_changed": f"{provider.title} answered in a shape that its spec does not know",
     }
     return said.get(kind, f"{provider.title} failed (HTTP {status})")
-
-
-def _retry_after(response: Response, now: float) -> int | None:
-    """The Retry-After header in seconds, whether it is a number or a date (RFC 9110 §10.2.3); at most a day.
-
-    A number may have a fraction, as some upstreams write it; one below zero says nothing.
-    """
-    text = response.headers.get("retry-after", "").strip()
-    if _SECONDS.fullmatch(text):
-        return _to_delay(float(text[:20]))
-    if text and now:
-        from datetime import UTC
-        from email.utils import parsedate_to_datetime
-
-        try:
-            moment = parsedate_to_datetime(text)
-            # A date without a zone is in that of HTTP.
-            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-            return _to_delay(max(0.0, moment.timestamp() - now))
-        except (ValueError, TypeError, OverflowError):
-            return None
-    return None
 
 
 def read_rows(provider: Provider, reading: ResponseMapping, document: Any, context: OperationContext) -> list[Row]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from specloom.core import Answer, Fault, Place, Report, Request, dataclass
 from specloom.model import Row
-from specloom.runtime import Ask, ProviderOutcome
+from specloom.runtime import Ask, ProviderOutcome, Quota
 from specloom.specs import Listing, Map, Node, Spec, to_plain
 
 
@@ -50,6 +50,8 @@ class ExampleTrace:
     """The arguments of a tool as they were taken."""
     asked: list[Ask] = field(default_factory=list)
     sent: list[Request] = field(default_factory=list)
+    quota: Quota = Quota()
+    """What the last response told a provider's client of the account."""
     answer: Answer | None = None
     """Of a provider."""
     outcome: ProviderOutcome | None = None

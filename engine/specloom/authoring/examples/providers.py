@@ -8,10 +8,21 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl
 
-from specloom.core import Fault, PagePosition, Report, Request, Response, Secret, did_you_mean, looks_issued
+from specloom.core import (
+    Fault,
+    PagePosition,
+    Rate,
+    Report,
+    Request,
+    Response,
+    Secret,
+    did_you_mean,
+    looks_issued,
+    parse_rate,
+)
 from specloom.model import Operation, Provider
 from specloom.runtime import STEP as TOKEN_STEP
-from specloom.runtime import drive, perform, read_settings
+from specloom.runtime import drive, perform, read_quota, read_settings
 from specloom.specs import Spec
 
 from .compare import Example, ExampleTrace, compare_result, differing_request, examples_of, place_of, short
@@ -94,7 +105,10 @@ def _run_example(example: Example, provider: Provider) -> ExampleTrace | None:
             unanswered.append(request.step)
             return Fault("internal", "the example has no reply")
         is_listed = isinstance(example.stated["replies"][request.step], list)
-        return to_response(waiting.pop(0) if is_listed else waiting[0], request.url)
+        response = to_response(waiting.pop(0) if is_listed else waiting[0], request.url)
+        if isinstance(response, Response):
+            trace.quota = read_quota(provider.service.learned, response.headers, now)
+        return response
 
     now = clock(example.stated.get("now", DEFAULT_NOW))
     try:
@@ -183,6 +197,14 @@ def describe_request(request: Request) -> dict[str, Any]:
     return described
 
 
+def _to_rate(stated: Any) -> Any:
+    """The rate that an example states; what is none stays as it is, and is equal to no rate."""
+    try:
+        return parse_rate(stated) if isinstance(stated, str) else stated
+    except ValueError:
+        return stated
+
+
 def _compare(example: Example, operation: Operation, trace: ExampleTrace) -> None:
     expect = example.expect
     for name, stated in (expect.get("sent") or {}).items():
@@ -194,6 +216,11 @@ def _compare(example: Example, operation: Operation, trace: ExampleTrace) -> Non
         for request, one in zip(requests, listed, strict=False):
             for sentence in differing_request(describe_request(request), one):
                 example.wrong("sent", f"step {name!r} {sentence}")
+    for name, stated in (expect.get("learned") or {}).items():
+        told = getattr(trace.quota, name)
+        if told != (_to_rate(stated) if name == "rate" else stated):
+            shown = f"{told.count:g}/{told.per:g}s" if isinstance(told, Rate) else told
+            example.wrong("learned", f"the headers tell the {name} {short(shown)}, not {short(stated)}")
     fields = [name for name, _, _ in operation.conform]
     for index, row in enumerate(expect.get("rows") or () if trace.answer else ()):
         unknown = next((name for name in row if name not in fields), None)

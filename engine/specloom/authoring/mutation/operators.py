@@ -313,6 +313,8 @@ def unseen_reason(path: Path) -> str:
     """Why no example can notice a break under this path, or nothing."""
     if path[0] == "pages":
         return str(_KEYS["unseen"]["deadline"]) if path[-1] == "within" else ""
+    if any(key in _KEYS["seen"] for key in path):
+        return ""
     for key in path:
         at = path.index(key)
         # A name that an author chose (a parameter, a field, an input called `cache`) means nothing to us.
