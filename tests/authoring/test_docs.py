@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -348,6 +349,8 @@ def put(root: Path, kind: str, spec: dict[str, Any]) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     # JSON is YAML, and a spec starts with its first key either way.
     file.write_text(json.dumps(spec, ensure_ascii=False, indent=1), encoding="utf-8")
+    # The prose names templates of views that come with the package.
+    shutil.copytree(ROOT / "templates/views", root / "templates/views", dirs_exist_ok=True)
     return file
 
 

@@ -43,6 +43,7 @@ from specloom.specs import (
     shown_as,
     spec_files,
     template_files,
+    view_files,
 )
 
 FORMAT = 2
@@ -191,7 +192,7 @@ def _is_read(path: Path, layer: Path) -> bool:
 
 
 def _files(root: Path) -> list[Path]:
-    return [*spec_files(root), *prompt_files(root), *template_files(root)] if root.exists() else []
+    return [*spec_files(root), *prompt_files(root), *template_files(root), *view_files(root)] if root.exists() else []
 
 
 def stamp_files(roots: Sequence[Path]) -> list[tuple[str, int, int]]:

@@ -366,6 +366,7 @@ def _cover_tool(spec: Spec, tool: Tool, traces: _Traces, use: SpecUse, report: R
         # Where an answer goes on is stated as a position, and not as the text that it is told as.
         stated.append({key.name: True for key in tool.answer if ("next_cursor",) in key.value.uses})
     _cover_answer(tool, stated, report)
+    _cover_view(tool, [expect["view"] for expect in expects if isinstance(expect.get("view"), dict)], report)
     _cover_settings(spec, tool.settings, report)
 
 
@@ -406,6 +407,21 @@ def _cover_answer(tool: Tool, stated: Sequence[Mapping[str, Any]], report: Repor
             if not any(one.name in item for item in items):
                 message = f"no example shows {one.name!r} in the {key.name!r} of {tool.name}"
                 report.add("W301", one.place, message, f"state a whole item of {key.name!r} under `expect.answer`")
+
+
+def _cover_view(tool: Tool, stated: Sequence[Mapping[str, Any]], report: Report) -> None:
+    """Every slot of the view, and every field of its rows, is stated by an example (W301)."""
+    for name, bound in tool.view.slots if tool.view is not None else ():
+        values = [view[name] for view in stated if view.get(name) not in MISSING]
+        if not values and isinstance(bound, Value):
+            message = f"no example shows the slot {name!r} in the view of {tool.name}"
+            report.add("W301", bound.place, message, "state all slots under `expect.view`")
+        items = [item for value in values if isinstance(value, list) for item in value if isinstance(item, dict)]
+        for group in bound if isinstance(bound, tuple) else ():
+            for one in group.fields:
+                if not any(one.name in item for item in items):
+                    message = f"no example shows {one.name!r} in the rows of the slot {name!r} of {tool.name}"
+                    report.add("W301", one.place, message, "state a whole row of it under `expect.view`")
 
 
 # --- Settings, and the trees of specs --------------------------------------------------------------------------------

@@ -131,6 +131,7 @@ def call(options: Namespace) -> int:
     for problem in executor.problems:
         tell(f"specloom: {problem}")
     raw = to_raw(executor.tool(options.tool), options.pairs)
+    _check_view(executor, options)
 
     def progress(_: float, __: float | None, says: str | None) -> None:
         tell(f"  {says}")
@@ -156,6 +157,9 @@ def call(options: Namespace) -> int:
         tell_fault(fault)
         return EXITS.get(fault.kind, PROBLEMS)
     code = EXITS.get(done.fault, PROBLEMS) if done.fault else 0
+    if options.html:
+        _write_view(executor, options, done)
+        return code
     if options.output:
         from pathlib import Path
 
@@ -164,6 +168,31 @@ def call(options: Namespace) -> int:
             _show(options, done, presented, as_json=options.output.endswith(".json"))
         return code
     return _show(options, done, presented, as_json=not sys.stdout.isatty(), code=code)
+
+
+def _write_view(executor: Executor, options: Namespace, done: Any) -> None:
+    """Write the view of an answer as a document that stands alone, and say where."""
+    from pathlib import Path
+
+    from specloom.runtime import fill_view, view_document
+
+    tool, model = executor.tool(options.tool), executor.model
+    if done.fault or done.linked is not None or done.arguments is None:
+        raise CommandError("there is no answer to show; leave --html out and read what came instead", PROBLEMS)
+    assert tool.view is not None
+    document = view_document(model.views[tool.view.template], fill_view(tool, model, done.arguments, done.answer))
+    path = Path(options.html)
+    with writing(path):
+        path.write_text(document, encoding="utf-8", newline="\n")
+    tell(f"wrote {path}")
+
+
+def _check_view(executor: Executor, options: Namespace) -> None:
+    """Refuse to write the view of a tool that has none, before anything is asked."""
+    tool = executor.tool(options.tool)
+    if options.html and tool.view is None:
+        able = sorted(one.name for one in executor.model.heads.tools.values() if one.view)
+        raise CommandError(f"{tool.name} has no view; tools that have one: {', '.join(able)}")
 
 
 def _show(options: Namespace, done: Any, presented: Any, *, as_json: bool, code: int = 0) -> int:

@@ -59,7 +59,7 @@ def weave(library: Library, report: Report, *, release: bool = False) -> Model:
         providers[spec.name] = replace(providers[spec.name], pages=pages)
     collections = _compiled(library.of("collection").items(), compile_collection, report)
     check_needs(collections, report)
-    around = Symbols(providers, capabilities, lenses, hooks, PROCEDURES, collections)
+    around = Symbols(providers, capabilities, lenses, hooks, PROCEDURES, collections, library.views)
     written = frozenset(library.of("tool"))
     tools = _each_apart(
         _each(library, "tool", release=release), lambda spec, own: compile_tool(spec, around, own), report
@@ -83,6 +83,7 @@ def weave(library: Library, report: Report, *, release: bool = False) -> Model:
         MappingProxyType(toolsets),
         MappingProxyType({one.name: one for one in listed}),
         MappingProxyType(library.templates),
+        MappingProxyType(library.views),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from specloom.core import Report, dataclass, did_you_mean
+from specloom.core import Report, ViewTemplate, dataclass, did_you_mean
 from specloom.language import (
     BOOLEAN,
     INTEGER,
@@ -56,6 +56,7 @@ class Symbols:
     hooks: Mapping[str, Hook]
     procedures: Mapping[str, Procedure]
     collections: Mapping[str, CollectionModel]
+    views: Mapping[str, ViewTemplate]
 
     def offering(self, capability: str) -> dict[str, Operation]:
         """The operations that carry a capability's name, by provider."""
@@ -96,7 +97,7 @@ class Symbols:
 def symbols_of(model: Model) -> Symbols:
     """What a further tool may name beside a model that was compiled without it."""
     hooks = load_hooks()
-    return Symbols(model.providers, model.capabilities, model.lenses, hooks, PROCEDURES, model.collections)
+    return Symbols(model.providers, model.capabilities, model.lenses, hooks, PROCEDURES, model.collections, model.views)
 
 
 def check_given(procedure: Procedure, given: Iterable[tuple[str, Value]], report: Report) -> None:

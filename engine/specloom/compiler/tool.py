@@ -59,6 +59,7 @@ from .symbols import (
     settings_of_procedures,
 )
 from .values import Scope, compile_definitions, compile_text, entries_of, items_of, maps_of, scalars_of, whole
+from .view import compile_view
 
 DEFAULT_DEADLINE = 60.0
 _DOTTED = re.compile(r"\.\s*+\"?([\w-]+)")
@@ -115,6 +116,7 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
         cursor = find_row_keys(cursor, answer, root.get("budget"), report)
     check_window(root, text, report)
     reads = compile_reads(root.get("reads"), inputs, report)
+    view = compile_view(root.get("view"), done, told, around.views)
     if len(report.errors) > before or not is_whole:
         return None
     reached = _reached(tracker, dict(values), plan, hints, inputs, around)
@@ -175,6 +177,7 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
         reads,
         notices,
         cursor,
+        view,
     )
 
 

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from .messages import Answer, Header, Policy, PagePosition, Request, Response, redact_response
     from .page_addresses import canonical_url, is_tracker, strip_trackers
     from .paths import (
-        ENGINE_SUFFIXES, NAME, PAGE_TEMPLATES, PROMPTS, PROMPT_SUFFIX, STATE_VARIABLE, cache_folder, config_folder,
-        make_database, make_folder, make_own_folder, open_private, shipped_folder, spec_layers, state_folder,
-        write_whole,
+        ENGINE_SUFFIXES, NAME, PAGE_TEMPLATES, PROMPTS, PROMPT_SUFFIX, STATE_VARIABLE, VIEW_SUFFIX, VIEWS, cache_folder,
+        config_folder, make_database, make_folder, make_own_folder, open_private, shipped_folder, spec_layers,
+        state_folder, write_whole,
     )
     from .process import Ended, end, restrict, run, start
     from .sandbox import run_apart
@@ -44,6 +44,10 @@ if TYPE_CHECKING:
     from .text import clean, cut_text, dump_clean, escape, is_clean, parse_json, to_clean
     from .tokens import count_tokens
     from .tracing import Tracer, find_tracer, span
+    from .views import (
+        SLOT_TYPES, VIEW_ADDRESS, VIEW_EXTENSION, VIEW_META, VIEW_MIME, VIEW_SCRIPTS, ViewSlot, ViewTemplate,
+        shows_views,
+    )
 
 __getattr__ = exports(
     __name__,
@@ -62,9 +66,9 @@ __getattr__ = exports(
         "messages": "Answer Header Policy PagePosition Request Response redact_response",
         "page_addresses": "canonical_url is_tracker strip_trackers",
         "paths": (
-            "ENGINE_SUFFIXES NAME PAGE_TEMPLATES PROMPTS PROMPT_SUFFIX STATE_VARIABLE cache_folder config_folder "
-            "make_database make_folder make_own_folder open_private shipped_folder spec_layers state_folder "
-            "write_whole"
+            "ENGINE_SUFFIXES NAME PAGE_TEMPLATES PROMPTS PROMPT_SUFFIX STATE_VARIABLE VIEW_SUFFIX VIEWS cache_folder "
+            "config_folder make_database make_folder make_own_folder open_private shipped_folder spec_layers "
+            "state_folder write_whole"
         ),
         "process": "Ended end restrict run start",
         "sandbox": "run_apart",
@@ -81,5 +85,8 @@ __getattr__ = exports(
         "text": "clean cut_text dump_clean escape is_clean parse_json to_clean",
         "tokens": "count_tokens",
         "tracing": "Tracer find_tracer span",
+        "views": (
+            "SLOT_TYPES VIEW_ADDRESS VIEW_EXTENSION VIEW_META VIEW_MIME VIEW_SCRIPTS ViewSlot ViewTemplate shows_views"
+        ),
     },
 )

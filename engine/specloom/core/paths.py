@@ -24,6 +24,9 @@ PROMPTS = "templates/prompts"
 PAGE_TEMPLATES = "templates/pages"
 """Where in a layer the templates of pages are."""
 PROMPT_SUFFIX = ".md.j2"
+VIEWS = "templates/views"
+"""Where in a layer the templates of views are, each a file that ends in `VIEW_SUFFIX`."""
+VIEW_SUFFIX = ".html"
 ENGINE_SUFFIXES = (".py", ".yaml", ".json", ".toml", ".sql", ".js")
 """How files of the engine end that say what it does: its code and its data."""
 

@@ -33,13 +33,14 @@ def template_renderer(
 ) -> Callable[[str, Mapping[str, Any]], str]:
     """What fills the templates of a folder of `templates`: the text of a template's name and of what it may name.
 
-    In a template of HTML (`.html.j2`) all that is filled in is escaped, elsewhere nothing but by these filters. What a
-    template names and is not there raises an UndefinedError.
+    A template may include what views share, such as the palette. In a template of HTML (`.html.j2`) all that is filled
+    in is escaped, elsewhere nothing but by these filters. What a template names and is not there raises an
+    UndefinedError.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
     environment = Environment(
-        loader=FileSystemLoader(f"{shipped_folder()}/templates/{folder}"),
+        loader=FileSystemLoader([f"{shipped_folder()}/templates/{one}" for one in (folder, "views/shared")]),
         autoescape=select_autoescape(["html.j2"], default=False),
         undefined=StrictUndefined,
         trim_blocks=True,

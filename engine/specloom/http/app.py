@@ -81,6 +81,7 @@ EXPOSED = (
     b"access-control-expose-headers",
     b"WWW-Authenticate, Retry-After, X-Request-Id, RateLimit, RateLimit-Policy, Mcp-Session-Id",
 )
+SESSION_HEADER = b"mcp-session-id"
 ALLOW = (b"allow", b"POST, OPTIONS")
 METADATA: Headers = (JSON, (b"cache-control", b"public, max-age=3600"), (b"access-control-allow-origin", b"*"))
 RETRY_SOON = (b"retry-after", b"1")
@@ -223,7 +224,7 @@ class HttpApp:
             raise HttpRefusal(503, headers=(RETRY_SOON,))
         if "method" in message:
             self.gate.check(caller, message)
-        exchange = HttpExchange(self._service, caller, modern=is_modern, version=version)
+        exchange = HttpExchange(self._service, caller, modern=is_modern, version=version, session=request.session)
         if self.tracer is None:
             await self._answer(request, exchange, message)
         else:
@@ -234,7 +235,8 @@ class HttpApp:
         """Take a message that has passed all checks, and answer it."""
         outcome = exchange.take(message)
         if isinstance(outcome, bytes):
-            await request.answer(_find_status(exchange), outcome, (JSON,))
+            headers = (JSON, *_named(SESSION_HEADER, exchange.session))
+            await request.answer(_find_status(exchange), outcome, headers)
         elif outcome is not None:
             await self._run(request, exchange, outcome)
         elif exchange.is_listening:
@@ -344,6 +346,11 @@ class HttpRequest:
     def credential(self) -> bytes | None:
         """What the caller shows to say who they are, if anything."""
         return self.named.get(b"authorization") or self.named.get(b"x-api-key")
+
+    @property
+    def session(self) -> str:
+        """The session that the client names, if any."""
+        return self.named.get(SESSION_HEADER, b"").decode("latin-1")
 
     @property
     def is_short(self) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
+from specloom.core import VIEW_EXTENSION, VIEW_MIME, shows_views
 from specloom.server import CHANGES, Connection, LiveCall, NoChannel, to_notification, to_request
 
 if TYPE_CHECKING:
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     Receive = Callable[[], Awaitable[dict[str, Any]]]
     Send = Callable[[dict[str, Any]], Awaitable[None]]
 
+VIEW_SESSION = "views-"
+"""How the session begins of clients whose handshake, which was another request, said that they show views."""
+SHOWN: dict[str, Any] = {VIEW_EXTENSION: {"mimeTypes": [VIEW_MIME]}}
 UNNAMED_VERSION = "2025-03-26"
 """The revision of a client with a handshake that names none in its headers, as the protocol says."""
 UNASKED_LEVEL = "info"
@@ -31,7 +36,9 @@ BREATH = 15.0
 class HttpExchange(Connection):
     """The client of one request. Frames are taken out by `next`, in their order."""
 
-    def __init__(self, service: HttpService, caller: Caller, *, modern: bool, version: str = "") -> None:
+    def __init__(
+        self, service: HttpService, caller: Caller, *, modern: bool, version: str = "", session: str = ""
+    ) -> None:
         announcements = service.announce(caller)
         super().__init__(announcements.catalogue, self._emit, service.report, announcements)
         self.caller = caller
@@ -41,6 +48,7 @@ class HttpExchange(Connection):
         if not modern:
             self.version = version or UNNAMED_VERSION
             self.log_level = UNASKED_LEVEL
+        self._has_views = not modern and session.startswith(VIEW_SESSION)
         self.is_gone = False
         """Whether the client has closed, or has been let go."""
         self.is_listening = False
@@ -108,7 +116,19 @@ class HttpExchange(Connection):
             self.send_for(call, to_notification(method, params))
 
     def capabilities_of(self, meta: dict[str, Any]) -> dict[str, Any]:
-        return ASSUMED if self.era == "legacy" and self._service.is_alone else super().capabilities_of(meta)
+        if self.era != "legacy":
+            return super().capabilities_of(meta)
+        declared = ASSUMED if self._service.is_alone else super().capabilities_of(meta)
+        return {**declared, "extensions": SHOWN} if self._has_views else declared
+
+    @property
+    def session(self) -> str:
+        """The session that a client gets whose handshake said that it shows views; nothing for all others.
+
+        It says no more than that, so any worker understands it, and nothing is kept of it.
+        """
+        is_shown = bool(self.catalogue.views) and shows_views(self._client)
+        return f"{VIEW_SESSION}{secrets.token_hex(16)}" if is_shown else ""
 
     def ask(
         self, method: str, params: dict[str, Any], answered: Callable[[dict[str, Any] | None], object]

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Input, LinkPolicy, Merge, Part, Reads, Shortening, Stage, Strategy, Tool, asked_by, questions, stages_of,
     )
     from .toolset import NAMED_TOOL, Toolset, instructions_for, served_prompts
+    from .view import View, ViewRows
     from .values import NULL_KEPT, Field, Pair, Row, Setting, Uses, Value, make_setting
 
 __getattr__ = exports(
@@ -55,6 +56,7 @@ __getattr__ = exports(
             "LinkPolicy Merge Part Reads Shortening Stage Strategy Tool asked_by questions stages_of"
         ),
         "toolset": "NAMED_TOOL Toolset instructions_for served_prompts",
+        "view": "View ViewRows",
         "values": "NULL_KEPT Field Pair Row Setting Uses Value make_setting",
     },
 )

@@ -56,6 +56,8 @@ class ToolHead:
     """It reads on what others have cut."""
     names: Mapping[str, str] = field(default_factory=dict)
     """Its inputs that name a provider, and of which capability."""
+    view: str = ""
+    """The template of the view of its answer; "" where it has none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
-    from specloom.core import PageTemplate
+    from specloom.core import PageTemplate, ViewTemplate
 
     from .heads import Heads
     from .late_mappings import LazyMapping
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .toolset import Toolset
 
 MAGIC = b"specloom image 1\n"
-KINDS = ("providers", "capabilities", "tools", "lenses", "collections", "toolsets", "resources", "templates")
+KINDS = ("providers", "capabilities", "tools", "lenses", "collections", "toolsets", "resources", "templates", "views")
 """The mappings of a model, each a kind of part."""
 HEADS = "heads"
 TABLES = "tables"
@@ -216,6 +216,11 @@ class ListedModel:
         return self._whole.resources
 
     @property
+    def views(self) -> Mapping[str, ViewTemplate]:
+        """Every template of views."""
+        return self._whole.views
+
+    @property
     def _whole(self) -> Model:
         if self._model is None:
             self._model = load_model(self._image)
@@ -237,6 +242,7 @@ def load_model(image: Image) -> Model:
     expect(heads.registered)
     keep_tables(lambda name: image.load(TABLES, name))
     templates: Mapping[str, PageTemplate] = late("templates")
+    views: Mapping[str, ViewTemplate] = late("views")
     return Model(
         late("providers"),
         late("capabilities"),
@@ -247,6 +253,7 @@ def load_model(image: Image) -> Model:
         late("toolsets"),
         late("resources"),
         templates,
+        views,
         given=heads,
         listed=lambda name: image.load(LISTED, name),
     )

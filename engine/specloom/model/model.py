@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from specloom.core import PageTemplate, Place, dataclass, field
+from specloom.core import PageTemplate, Place, ViewTemplate, dataclass, field
 from specloom.language import RecordType
 from specloom.plugins import OBSERVERS, CollectionSpec, registered
 
@@ -64,6 +64,7 @@ class Model:
     resources: Mapping[str, Resource] = field(default_factory=dict)
     """In the order in which they are listed."""
     templates: Mapping[str, PageTemplate] = field(default_factory=dict)
+    views: Mapping[str, ViewTemplate] = field(default_factory=dict)
     given: Heads | None = field(default=None, repr=False, compare=False)
     """What is known of each before it is loaded, where they are loaded late."""
     listed: Callable[[str], dict[str, Any] | None] = field(default=lambda _: None, repr=False, compare=False)
@@ -159,4 +160,5 @@ def head_of_tool(one: Tool) -> ToolHead:
             for each in one.inputs.values()
             if each.catalogue.startswith("providers.")
         },
+        one.view.template if one.view is not None else "",
     )

@@ -10,6 +10,7 @@ from specloom.language import RecordType, Shape
 
 from .answer_text import AnswerPart
 from .values import Field, Pair, Setting, Uses, Value
+from .view import View
 
 if TYPE_CHECKING:
     from specloom.plugins import Procedure
@@ -350,6 +351,8 @@ class Tool:
     notices: tuple[tuple[Value, Value], ...] = ()
     """Sentences at the head of its answer, each behind when it is said."""
     cursor: CursorInput | None = None
+    view: View | None = None
+    """What clients that show views show of its answer."""
 
     @property
     def merges(self) -> bool:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .stages import name_providers
     from .strategies import pursue
     from .traced_sender import TracedSender
+    from .view import fill_view, script_json, show_answer, view_document
 
 __getattr__ = exports(
     __name__,
@@ -61,5 +62,6 @@ __getattr__ = exports(
         "stages": "name_providers",
         "strategies": "pursue",
         "traced_sender": "TracedSender",
+        "view": "fill_view script_json show_answer view_document",
     },
 )

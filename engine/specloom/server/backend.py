@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from specloom.core import Fault, clean, did_you_mean, dump_clean, is_clean
+from specloom.core import (
+    VIEW_ADDRESS,
+    VIEW_META,
+    VIEW_MIME,
+    Fault,
+    clean,
+    did_you_mean,
+    dump_clean,
+    is_clean,
+    shows_views,
+)
 from specloom.model import Resource
 from specloom.plugins import PROCEDURES, Item
 from specloom.runtime import (
@@ -14,6 +25,7 @@ from specloom.runtime import (
     Done,
     Executor,
     LiveContext,
+    Presented,
     Presenter,
     ResourceContext,
     answer_resource,
@@ -21,9 +33,12 @@ from specloom.runtime import (
     list_rows,
     parameters_of,
     read_table,
+    show_answer,
+    view_document,
 )
 
 from .connection import UPDATED
+from .daily_quota import DAY
 from .frames import render_text
 from .protocol import INVALID_PARAMS, Backend, Call, Looked, NotFound, ProtocolError
 from .tool_search import CALL_TOOL, FIND_TOOL, ToolSearch
@@ -75,6 +90,7 @@ class ExecutorBackend(Backend):
         return render_text(presented.body, outcome.meta, text=presented.text) if presented else None
 
     async def call_tool(self, name: str, arguments: dict[str, Any], call: Call) -> bytes:
+        is_named = name != CALL_TOOL
         if self._search is not None:
             if name == FIND_TOOL:
                 return self._search.answer(arguments)
@@ -93,12 +109,23 @@ class ExecutorBackend(Backend):
             self._tell_changes(name, arguments, call)
         call.is_kept = outcome.meta.get("cached") is True
         presented = await self._presenter.present(name, outcome, self._owner)
+        meta = outcome.meta
+        if is_named and self._executor.model.tools[name].view is not None and shows_views(call.client_capabilities):
+            meta = {**meta, **self._show(name, outcome, presented)}
         if (whole := outcome.linked or presented.whole) is None:
-            return render_text(presented.body, outcome.meta, text=presented.text)
+            return render_text(presented.body, meta, text=presented.text)
         link = {"uri": whole.uri, "name": whole.name, "mimeType": whole.mime_type, "size": whole.size}
         if outcome.linked is not None:
             link["title"] = outcome.answer["summary"]
-        return render_text(presented.body, outcome.meta, link, text=presented.text)
+        return render_text(presented.body, meta, link, text=presented.text)
+
+    def _show(self, name: str, done: Done, presented: Presented) -> dict[str, Any]:
+        """What a view of the answer is given, in `_meta`; nothing where the tool has none, or failed or was linked."""
+        tool = self._executor.model.tools[name]
+        if tool.view is None or done.arguments is None or done.fault or done.linked is not None:
+            return {}
+        shown = show_answer(tool, self._executor.model, done.arguments, json.loads(presented.body))
+        return {} if shown is None else {VIEW_META: shown}
 
     def _tell_changes(self, name: str, arguments: Mapping[str, Any], call: Call) -> None:
         """Tell whoever watches a resource that a call has changed it, such as a session by a source or by its end."""
@@ -108,7 +135,22 @@ class ExecutorBackend(Backend):
                 call.notify(UPDATED, {"uri": uri})
 
     async def read_resource(self, uri: str, call: Call) -> dict[str, Any]:  # noqa: ARG002
+        if uri.startswith(VIEW_ADDRESS):
+            return self._read_view(uri)
         return await self._resources.read(uri)
+
+    def _read_view(self, uri: str) -> dict[str, Any]:
+        """The document of a view, the same for all answers; a client may keep it."""
+        views = self._executor.model.views
+        name = uri.removeprefix(VIEW_ADDRESS)
+        if name not in views:
+            raise NotFound(uri, did_you_mean(name, views))
+        contents = {"uri": uri, "mimeType": VIEW_MIME, "text": view_document(views[name])}
+        return {
+            "contents": [{**contents, "_meta": {"ui": {"prefersBorder": True}}}],
+            "ttlMs": round(DAY * 1000),
+            "cacheScope": "public",
+        }
 
     async def get_prompt(self, name: str, arguments: dict[str, Any], call: Call) -> dict[str, Any]:  # noqa: ARG002
         from specloom.specs import render_prompt

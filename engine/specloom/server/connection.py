@@ -179,7 +179,7 @@ class Announcements:
         self.families = frozenset(catalogue.capabilities())
         self.stamp = to_bytes({SERVER_INFO_KEY: catalogue.info()})[1:-1]
         self.watches = watches and bool(catalogue.subscribe)
-        self._lists: dict[tuple[str, bool], bytes] = {}
+        self._lists: dict[tuple[str, bool, bool], bytes] = {}
         self._initialized: dict[str, bytes] = {}
         self._discovered = b""
 
@@ -200,12 +200,12 @@ class Announcements:
             self._discovered = stamp(to_bytes({"supportedVersions": list(MODERN_VERSIONS), **about}), self.stamp)
         return self._discovered
 
-    def list(self, method: str, *, modern: bool) -> bytes:
-        """The result of a list, which is never paged."""
-        key = (method, modern)
+    def list(self, method: str, *, modern: bool, views: bool = False) -> bytes:
+        """The result of a list, which is never paged; with `views`, as a client has it that shows them."""
+        key = (method, modern, views)
         if key not in self._lists:
             member, field = LISTS[method]
-            array: bytes = getattr(self.catalogue, field) or b"[]"
+            array: bytes = self.catalogue.with_views(field) if views else getattr(self.catalogue, field) or b"[]"
             body = b'{"' + member.encode() + b'":' + array + b"}"
             if modern:
                 body = stamp(body[:-1] + b"," + to_bytes(self.catalogue.freshness())[1:], self.stamp)
@@ -376,7 +376,7 @@ class Connection:
         if params.get("cursor") is not None:
             raise ProtocolError(INVALID_PARAMS, "Invalid cursor")
         self.listed = self.listed or method == "tools/list"
-        return self.announcements.list(method, modern=self.era == "modern")
+        return self.announcements.list(method, modern=self.era == "modern", views=self._shows_views(params))
 
     def _call_tool(self, request_id: str | int, params: dict[str, Any]) -> bytes | LiveCall:
         name = params.get("name")
@@ -386,7 +386,8 @@ class Connection:
             raise UnknownTool(name, self.catalogue.tool_names)
         check_params("tools/call", params)
         looked = None
-        if self.backend is not None:
+        # What a view shows is made beside the answer, so such a call takes the way of those that may wait.
+        if self.backend is not None and not (name in self.catalogue.views and self._shows_views(params)):
             try:
                 answer = self.backend.call_now(name, params.get("arguments") or {}, request_id)
                 if isinstance(answer, Looked):
@@ -412,6 +413,17 @@ class Connection:
     def capabilities_of(self, meta: dict[str, Any]) -> dict[str, Any]:
         """What the client declared: once in the handshake, or with this request."""
         return self._client if self.era == "legacy" else meta.get(CAPABILITIES_KEY) or {}
+
+    def _shows_views(self, params: dict[str, Any]) -> bool:
+        """Whether the client shows views, of which there are any."""
+        if not self.catalogue.views:
+            return False
+        declared = self.capabilities_of(params.get("_meta") or {})
+        if not declared.get("extensions"):
+            return False
+        from specloom.core import shows_views
+
+        return shows_views(declared)
 
     # Out, from any thread.
 

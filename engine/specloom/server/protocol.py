@@ -7,7 +7,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from typing import Any
 
 
@@ -97,6 +97,8 @@ class Catalogue:
 
     `tools`, `resources`, `resource_templates` and `prompts` are JSON arrays in their final order. A family that is
     `None` is not declared, and its methods do not exist; an empty array is declared and answers with an empty list.
+    `views` are the tools whose answers clients can show, each with its template, and `view_resources` the entries of
+    these templates; both are for clients that say that they show views.
     `subscribe` are the beginnings of the addresses whose changes are told, and `list_changed` the families whose lists
     change.
     """
@@ -120,6 +122,8 @@ class Catalogue:
         list_changed: frozenset[str] = frozenset(),
         ttl_ms: int = 3_600_000,
         scope: str = "public",
+        views: Mapping[str, str] | None = None,
+        view_resources: bytes = b"[]",
     ) -> None:
         self.name = name
         self.version = version
@@ -137,6 +141,8 @@ class Catalogue:
         self.list_changed = list_changed
         self.ttl_ms = ttl_ms
         self.scope = scope
+        self.views = dict(views or {})
+        self.view_resources = view_resources
 
     def narrow(self, names: frozenset[str]) -> Catalogue:
         """The same with these tools alone, for whoever may use no others."""
@@ -145,10 +151,27 @@ class Catalogue:
 
         tools = [one for one in json.loads(self.tools) if one["name"] in names]
         narrowed = copy.copy(self)
+        narrowed.views = {name: view for name, view in self.views.items() if name in names}
         narrowed.tools = json.dumps(tools, ensure_ascii=False, separators=(",", ":")).encode()
         narrowed.tool_names = self.tool_names & names
         narrowed.scope = "private"
         return narrowed
+
+    def with_views(self, field: str) -> bytes:
+        """The list of a field as a client has it that shows views: tools name theirs, and resources have them."""
+        import json
+
+        from specloom.core import VIEW_ADDRESS
+
+        listed = json.loads(getattr(self, field) or b"[]")
+        if field == "tools":
+            for tool in listed:
+                if tool["name"] in self.views:
+                    tool["_meta"] = {"ui": {"resourceUri": f"{VIEW_ADDRESS}{self.views[tool['name']]}"}}
+        elif field == "resources":
+            used = {f"{VIEW_ADDRESS}{name}" for name in self.views.values()}
+            listed += [one for one in json.loads(self.view_resources) if one["uri"] in used]
+        return json.dumps(listed, ensure_ascii=False, separators=(",", ":")).encode()
 
     def info(self) -> dict[str, Any]:
         """The `Implementation` object that names this server."""

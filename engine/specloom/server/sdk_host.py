@@ -28,7 +28,7 @@ from mcp.server.subscriptions import (
 )
 from mcp.shared.exceptions import MCPError
 
-from specloom.core import Fault
+from specloom.core import Fault, shows_views
 
 from .calls import NEEDED, ask_backend, check_params, shows, to_protocol_error
 from .frames import CAPABILITIES_KEY, LOG_LEVEL_KEY, defect, failure
@@ -82,9 +82,7 @@ class SdkCall(Call):
         self.meta = dict(params.get("_meta") or {})
         self.input_responses = params.get("inputResponses")
         self.request_state = params.get("requestState")
-        declared = context.session.client_capabilities
-        known = declared.model_dump(by_alias=True, exclude_none=True) if declared is not None else {}
-        self.client_capabilities = self.meta.get(CAPABILITIES_KEY, known)
+        self.client_capabilities = declared_by(context)
 
     def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         if self._reached is not None and progress <= self._reached:
@@ -132,6 +130,14 @@ class SdkCall(Call):
     async def settle(self) -> None:
         """Wait until everything has been sent."""
         await self._outbox.join()
+
+
+def declared_by(context: SdkContext) -> dict[str, Any]:
+    """What the client declared: with this request, or in the handshake."""
+    declared = context.session.client_capabilities
+    known = declared.model_dump(by_alias=True, exclude_none=True) if declared is not None else {}
+    told: dict[str, Any] = ((context.params or {}).get("_meta") or {}).get(CAPABILITIES_KEY, known)
+    return told
 
 
 def to_event(method: str, params: Mapping[str, Any] | None) -> ServerEvent | None:
@@ -198,7 +204,7 @@ class Host:
         handlers: dict[str, Handler] = {"server/discover": self._discover, "tools/call": self._run}
         for method, (member, field) in LISTS.items():
             if method.partition("/")[0] in declared:
-                handlers[method] = self._list(member, getattr(catalogue, field) or b"[]")
+                handlers[method] = self._list(member, getattr(catalogue, field) or b"[]", catalogue.with_views(field))
         if "resources" in declared:
             handlers["resources/read"] = self._run
         if "prompts" in declared:
@@ -222,13 +228,14 @@ class Host:
         family = {ToolsListChanged: "tools", PromptsListChanged: "prompts", ResourcesListChanged: "resources"}
         return family[type(event)] in self.catalogue.list_changed
 
-    def _list(self, member: str, array: bytes) -> Handler:
-        items = json.loads(array)
+    def _list(self, member: str, array: bytes, shown: bytes) -> Handler:
+        items, with_views = json.loads(array), json.loads(shown)
 
         async def handle(context: SdkContext, _: object) -> Result:
             if (context.params or {}).get("cursor") is not None:
                 raise MCPError(INVALID_PARAMS, "Invalid cursor")
-            return _for_era(context, {member: items}, self.catalogue.freshness())
+            listed = with_views if shows_views(declared_by(context)) else items
+            return _for_era(context, {member: listed}, self.catalogue.freshness())
 
         return handle
 
@@ -277,7 +284,9 @@ class Host:
             if self.backend is None:
                 self.backend = self._load_backend()
             asked = params.get("arguments") or {}
-            answer = self.backend.call_now(str(name), asked, call.request_id) if is_tool else None
+            has_view = name in self.catalogue.views and shows_views(call.client_capabilities)
+            is_quick = is_tool and not has_view
+            answer = self.backend.call_now(str(name), asked, call.request_id) if is_quick else None
             if isinstance(answer, Looked):
                 call.looked, answer = answer, None
             if answer is None:

@@ -428,3 +428,5 @@ GRAMMARS: Final[Mapping[str, Grammar]] = MappingProxyType(
 """The grammar of each kind of spec, by the word before the slash in its first key."""
 PROMPT: Final = Grammar(_READER.record("prompt"))
 """The grammar of what stands at the head of a prompt."""
+VIEW: Final = Grammar(_READER.record("view_template"), {"slot": _READER.named("slot")})
+"""The grammar of what stands at the head of a template of views."""

@@ -14,9 +14,12 @@ from specloom.core import (
     PAGE_TEMPLATES,
     PROMPT_SUFFIX,
     PROMPTS,
+    VIEW_SUFFIX,
+    VIEWS,
     PageTemplate,
     Place,
     Report,
+    ViewTemplate,
     dataclass,
     did_you_mean,
     shipped_folder,
@@ -61,6 +64,8 @@ class Library:
     prompts: set[str] = field(default_factory=set)
     templates: dict[str, PageTemplate] = field(default_factory=dict)
     """What makes Markdown of pages, by name."""
+    views: dict[str, ViewTemplate] = field(default_factory=dict)
+    """What shows answers, by name."""
     unread: set[str] = field(default_factory=set)
     """The stems of files that are no spec yet, or one of another name; what is wrong with them is reported."""
 
@@ -94,6 +99,11 @@ def prompt_files(root: Path) -> list[Path]:
 def template_files(root: Path) -> list[Path]:
     """Every template of pages under a layer's root, sorted."""
     return sorted(path for path in (root / PAGE_TEMPLATES).glob(f"*{PROMPT_SUFFIX}") if path.is_file())
+
+
+def view_files(root: Path) -> list[Path]:
+    """Every template of views under a layer's root, sorted."""
+    return sorted(path for path in (root / VIEWS).glob(f"*{VIEW_SUFFIX}") if path.is_file())
 
 
 def load_library(
@@ -131,6 +141,7 @@ def load_library(
             text = path.read_text(encoding="utf-8", errors="replace")
             library.sources[shown] = text
             library.templates[path.name.removesuffix(PROMPT_SUFFIX)] = PageTemplate(shown, text)
+        _load_views(library, [(path, shown_as(path, root, at)) for path in view_files(root)], report, without)
         library.prompts.update(path.name.removesuffix(PROMPT_SUFFIX) for path in prompt_files(root))
     return library
 
@@ -142,7 +153,7 @@ def read_texts(roots: Sequence[Path]) -> dict[str, str]:
         for path in spec_files(root):
             with contextlib.suppress(OSError), path.open("rb") as file:
                 found[shown_as(path, root, at)] = decode_source(file.read(MAX_BYTES + 1))
-        for path in template_files(root):
+        for path in (*template_files(root), *view_files(root)):
             found[shown_as(path, root, at)] = path.read_text(encoding="utf-8", errors="replace")
     return found
 
@@ -156,6 +167,22 @@ def shown_as(path: Path, root: Path, at: int) -> str:
     if at:
         return path.absolute().as_posix()
     return path.relative_to(root if root.is_dir() else root.parent).as_posix()
+
+
+def _load_views(library: Library, files: Iterable[tuple[Path, str]], report: Report, without: Collection[str]) -> None:
+    """Add the templates of views of one layer, each with the name under which it is shown."""
+    from .views import read_view
+
+    for path, shown in files:
+        if shown in without:
+            continue
+        data, name = path.read_bytes(), path.name.removesuffix(VIEW_SUFFIX)
+        library.sources[shown] = data.decode("utf-8", "replace")
+        view = read_view(name, shown, data, report)
+        if view is None:
+            library.unread.add(name)
+        else:
+            library.views[name] = view
 
 
 def _load_layer(library: Library, files: Iterable[tuple[Path, str]], report: Report, parse: Parse) -> None:

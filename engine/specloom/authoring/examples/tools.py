@@ -13,12 +13,14 @@ from specloom.model import Capability, DerivedMapping, Model, Provider, Tool
 from specloom.plugins import ENVELOPES, Item
 from specloom.runtime import (
     AnswerEnd,
+    Arguments,
     Ask,
     AskAll,
     Offer,
     ProviderOutcome,
     Run,
     describe_large,
+    fill_view,
     fit_to_budget,
     is_configured,
     missing_settings,
@@ -345,6 +347,13 @@ def _compare(example: Example, tool: Tool, model: Model, trace: ExampleTrace) ->
             text = fault.message
         if text != expect["text"].rstrip("\n"):
             example.wrong("text", f"the text is\n{text}\nnot\n{expect['text']}")
+    if "view" in expect:
+        try:
+            view = _show(example, tool, model, trace, outcome)
+        except Fault as fault:
+            view = fault.message
+        if view != expect["view"]:
+            example.wrong("view", f"the view shows {json.dumps(view, ensure_ascii=False)}, not {short(expect['view'])}")
     if "link" in expect:
         body = json.dumps(outcome.answer, ensure_ascii=False, separators=(",", ":"))
         link = describe_large(tool, trace.arguments, body)
@@ -360,12 +369,25 @@ def _compare(example: Example, tool: Tool, model: Model, trace: ExampleTrace) ->
             example.wrong("hints", f"the hints are {short(hints)}, not {short(expected)}")
 
 
+def _show(example: Example, tool: Tool, model: Model, trace: ExampleTrace, outcome: ProviderOutcome) -> Any:
+    """What fills the slots of the view; None where the tool has none or failed."""
+    if tool.view is None or trace.is_failure:
+        return None
+    arguments = _arguments_of(example, tool)
+    answer = outcome.answer if tool.envelope else fit_to_budget(tool, model, arguments, outcome.answer)[0]
+    return fill_view(tool, model, arguments, answer)["slots"]
+
+
+def _arguments_of(example: Example, tool: Tool) -> Arguments:
+    stated = {name: value for name, value in example.stated["args"].items() if not isinstance(value, Mapping)}
+    return parse_arguments(tool, stated if tool.cursor is not None else example.stated["args"])
+
+
 def _tell(example: Example, tool: Tool, model: Model, trace: ExampleTrace, outcome: ProviderOutcome) -> str:
     """The text of an answer, as it is sent."""
     if trace.is_failure:
         return tell_failure(tool, outcome.answer) or json.dumps(outcome.answer, ensure_ascii=False)
-    stated = {name: value for name, value in example.stated["args"].items() if not isinstance(value, Mapping)}
-    arguments = parse_arguments(tool, stated if tool.cursor is not None else example.stated["args"])
+    arguments = _arguments_of(example, tool)
     begin = write_cursor(tool, arguments.given, outcome.begin) if outcome.begin is not None else ""
     if tool.envelope:
         return tell_within(tool, model, arguments, outcome.answer, outcome.aside, begin=begin)[0]

@@ -17,7 +17,7 @@ from hashlib import blake2b
 from importlib import import_module
 from typing import Any
 
-from specloom.core import PageTemplate, Place
+from specloom.core import PageTemplate, Place, ViewSlot, ViewTemplate
 from specloom.language import made_by
 from specloom.plugins import CollectionSpec
 
@@ -25,7 +25,7 @@ Fact = list[Any]
 SEPARATOR = "\t"
 MISSING: Fact = ["missing"]
 """The fact of a name under which nothing is."""
-_KEPT = (Place, PageTemplate, CollectionSpec)
+_KEPT = (Place, PageTemplate, CollectionSpec, ViewSlot, ViewTemplate)
 """Records of plain data that are kept as they are; the others of the model have parts of their own."""
 _SCALARS = (str, int, float, bool, type(None))
 

@@ -395,14 +395,20 @@ class Check:
 
         view = self._view
         symbols = SymbolsView(
-            view("providers"), view("capabilities"), view("lenses"), self._hooks, PROCEDURES, view("collections")
+            view("providers"),
+            view("capabilities"),
+            view("lenses"),
+            self._hooks,
+            PROCEDURES,
+            view("collections"),
+            view("views"),
         )
         object.__setattr__(symbols, "_facts", self.facts)
         return symbols
 
     def _model(self) -> Model:
         model = object.__new__(ModelView)
-        for name in (*_KINDS, "templates"):
+        for name in (*_KINDS, "templates", "views"):
             object.__setattr__(model, name, self._view(name))
         object.__setattr__(model, "_facts", self.facts)
         return model
@@ -432,8 +438,8 @@ class Check:
             none = ["plain", pack(())]
             reading = (one for one in self._names["providers"] if self._below("providers", one, "pages") != none)
             return ["plain", pack(tuple(reading))]
-        if kind == "templates":
-            found = self.library.templates
+        if kind in {"templates", "views"}:
+            found: Mapping[str, Any] = self.library.templates if kind == "templates" else self.library.views
             if kind == path:
                 return ["mapping", list(found)]
             return ["plain", pack(found[name])] if name in found else MISSING
