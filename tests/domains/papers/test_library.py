@@ -6,6 +6,7 @@ import json
 import tomllib
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -203,3 +204,28 @@ def test_what_is_to_be_exported_can_be_a_search_a_collection_or_some_references(
     told = world.call("library_export", refs=["weir", "@WEIR", "key_weir", "10.1234/none"])
     assert (told["entryCount"], told["missing"]) == (1, ["10.1234/none"])
     assert exported(world, "ieee", refs=["weir"]).startswith("[1] B. Weir, ")
+
+
+@pytest.mark.parametrize(
+    ("doi", "again"),
+    [
+        (
+            "10.1002/(SICI)1(1998)43:4<338::AID-J16>3.0.CO;2-B",
+            "https://doi.org/10.1002/(sici)1(1998)43:4%3C338::aid-j16%3E3.0.co;2-b",
+        ),
+        ("10.1234/a+b#c[d]", "doi:10.1234/A+B#C[D]"),
+    ],
+)
+def test_a_doi_with_odd_signs_is_taken_everywhere_and_in_any_spelling(world: World, doi: str, again: str) -> None:
+    world.pages[f"api.crossref.org/works/{quote(doi, safe='')}"] = next(iter(crossref(doi).values()))
+    world.call("library_import", bibliography=f"@article{{odd, title={{Otters}}, doi={{{doi}}}}}")
+
+    for ref in (doi, again):
+        assert world.call("info", ref=ref)["metadata"]["doi"] == doi
+        assert world.call("tag", ref=ref, add=["river"])["ok"] is True
+        assert world.call("annotate", ref=ref, text="Read.")["ok"] is True
+        assert world.call("paper_pdf_path", ref=ref)["ok"] is True
+        assert world.call("bibtex_export", refs=[ref])["entries"][0]["bibtex"]
+        assert world.call("library_export", refs=[ref])["entryCount"] == 1
+    assert len(list((world.root / ".metadata").glob("*.toml"))) == 1
+    assert f"  doi = {{{doi}}}," in exported(world)

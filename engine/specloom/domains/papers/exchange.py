@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 MOST = 2000
 """Works of one call."""
+LONG = 20_000
+"""Characters from which on a text is kept whole beside the answer, which may have no room for all of it."""
+_MIME_TYPES = {"csl-json": "application/json", "endnote-xml": "application/xml"}
 _KEY_OF = re.compile(r"@\s{0,9}[A-Za-z]{1,30}\s{0,9}[{(]\s{0,9}([^\s,{}()]{1,200})")
 
 
@@ -196,7 +199,10 @@ class LostField:
 
 @record
 class ExportedReferences:
-    """Works of the store as one text; `not_kept` tells what the format lost, `missing` references without a work."""
+    """Works of the store as one text; `not_kept` tells what the format lost, `missing` references without a work.
+
+    `resource` is the address of the whole text where it is long.
+    """
 
     style: str
     entry_count: int
@@ -204,6 +210,7 @@ class ExportedReferences:
     not_kept: Sequence[LostField] | None = None
     missing: Sequence[str] | None = None
     keys_made: int | None = None
+    resource: str | None = None
 
 
 @procedure("export_references", settings=STORE, runs=("session_sources",))
@@ -257,6 +264,10 @@ async def export_references(
         works.append(cited)
     works.sort(key=lambda work: (work.key.lower(), work.title))
     text, losses = await export_entries(context, works, style)
+    resource = None
+    if len(text) > LONG:
+        mime_type = _MIME_TYPES.get(style, "text/plain")
+        resource = await context.keep_artifact(text, name=f"bibliography in {style}", mime_type=mime_type)
     return ExportedReferences(
         style=style,
         entry_count=len(works),
@@ -264,4 +275,5 @@ async def export_references(
         not_kept=[LostField(field=name, entries=count) for name, count in losses.items()] or None,
         missing=missing or None,
         keys_made=made or None,
+        resource=resource or None,
     )

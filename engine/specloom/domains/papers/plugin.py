@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
-from . import bibliography, discovery, errors, exchange, fulltext, procedures, read_paper, whole_text
+from . import bibliography, curation, discovery, errors, exchange, fulltext, procedures, read_paper, whole_text
 
-__all__ = ["bibliography", "discovery", "errors", "exchange", "fulltext", "procedures", "read_paper", "whole_text"]
+__all__ = [
+    "bibliography",
+    "curation",
+    "discovery",
+    "errors",
+    "exchange",
+    "fulltext",
+    "procedures",
+    "read_paper",
+    "whole_text",
+]

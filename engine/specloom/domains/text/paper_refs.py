@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from urllib.parse import unquote
 
 from specloom.core import dataclass
 
@@ -11,7 +12,10 @@ from .identifiers import from_arxiv_doi
 
 ARXIV = r"(?:[a-z]{1,20}(?:-[a-z]{1,20}){0,3}(?:\.[A-Z]{2})?/[0-9]{7}|[0-9]{4}\.[0-9]{4,5})(?:v[0-9]+)?"
 """What an arXiv identifier is, of the old form or the new one."""
-_DOI = re.compile(r"10\.[0-9]{4,9}/[A-Za-z0-9._/():-]{1,256}")
+_DOI = re.compile(r"10\.[0-9]{4,9}/[!#-\[\]_a-z~]{1,256}")
+"""Older ones have brackets, angles, semicolons, number signs and more, which file names have a line for."""
+_DOI_URL = re.compile(r"https?://(?:dx\.|www\.)?doi\.org/", re.IGNORECASE)
+_CLIMBS = re.compile(r"(?:^|/)\.\.(?:/|$)")
 _ARXIV = re.compile(ARXIV)
 _ARXIV_URL = re.compile(rf"https?://(?:www\.|export\.)?arxiv\.org/(?:abs|pdf|html)/({ARXIV})(?:\.pdf)?/?")
 _PUBMED = re.compile(
@@ -55,10 +59,12 @@ class PaperId:
 def parse_ref(text: str) -> PaperId:
     """The paper that a text names; ValueError for what is neither a DOI nor an arXiv or PubMed identifier."""
     value = text.strip()
+    if at := _DOI_URL.match(value):
+        value = unquote(value[at.end() :])
     scheme, _, rest = value.partition(":")
     if scheme.lower() == "doi" or value.startswith("10."):
         doi = rest if scheme.lower() == "doi" else value
-        if not _DOI.fullmatch(doi):
+        if not _DOI.fullmatch(doi) or _CLIMBS.search(doi):
             raise ValueError(f"{_quote(text)} is not a DOI: write it as 10.1234/abc.")
         return PaperId("doi", doi)
     if scheme.lower() == "arxiv":

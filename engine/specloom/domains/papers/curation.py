@@ -1,0 +1,394 @@
+"""The store put in order: duplicates told and merged, works removed, tags and collections listed and renamed.
+
+What is removed or written over lies in the trash of the store, which no program lists.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from specloom.core import Fault
+from specloom.plugins import Context, procedure
+from specloom.plugins.records import record
+
+from .config import STORE
+from .entries import RECORD, TABLE, cite_key_of, own_of, texts_of, to_json
+
+if TYPE_CHECKING:
+    from specloom.domains.trust.bibliography.entry import BibliographyEntry
+
+    from .library import PaperLibrary
+
+_YEARS_APART = {"likely": 1, "versions": 3}
+"""Years that may lie between two works that are one, and between a preprint and what came of it."""
+_LABELS = {"tag": "tags", "collection": "collections"}
+MOST_LABELS = 200
+"""Labels of a kind that are listed."""
+
+
+@record
+class StoredWork:
+    """A work of the store as lists tell it."""
+
+    safekey: str
+    ref: str
+    key: str | None = None
+    title: str | None = None
+    year: int | None = None
+    venue: str | None = None
+
+
+@record
+class DuplicateGroup:
+    """Works that are one: `same` by an identifier, `versions` of one, or `likely` by title, first author and year.
+
+    `differs` names the fields in which they differ.
+    """
+
+    kind: str
+    reason: str
+    works: Sequence[StoredWork]
+    differs: Sequence[str]
+
+
+@record
+class DuplicateGroups:
+    """The groups of duplicates of a store, the surest first, how many there are, and how many works were compared."""
+
+    compared: int
+    found: int
+    groups: Sequence[DuplicateGroup]
+
+
+@procedure("find_duplicates", settings=STORE)
+async def find_duplicates(context: Context) -> DuplicateGroups:
+    """Finds works that are in the store more than once: by DOI, PubMed and arXiv identifier, and by what they are."""
+    from .library import PaperLibrary
+    from .record import to_work
+
+    library = PaperLibrary.open(context)
+    rows = {row["safekey"]: row for _, row in library.store.summaries()}
+    entries = {key: to_json(library.read(key)) for key in rows}
+    works = {key: to_work(entry) for key, entry in entries.items()}
+    groups: list[DuplicateGroup] = []
+    together: set[frozenset[str]] = set()
+
+    def tell(kind: str, reason: str, keys: Sequence[str]) -> None:
+        pairs = {frozenset((first, second)) for first in keys for second in keys if first != second}
+        if pairs <= together:
+            return
+        together.update(pairs)
+        differs = sorted(
+            {
+                name
+                for each in keys
+                for name in _NAMES
+                if _fold(entries[each].get(name)) != _fold(entries[keys[0]].get(name))
+            }
+        )
+        told = [_to_row(rows[key], entries[key]) for key in keys]
+        groups.append(DuplicateGroup(kind=kind, reason=reason, works=told, differs=differs))
+
+    for name, keys in _bucket(works, _identifiers):
+        tell("same", f"equal {name.partition(':')[0]}", keys)
+    for name, keys in _bucket(works, _preprints):
+        tell("versions", f"versions of {name}", keys)
+    for _, keys in _bucket(works, _likeness):
+        for kind, near in _near(keys, works):
+            reason = "a preprint and what came of it" if kind == "versions" else "equal title, first author and year"
+            tell(kind, reason, near)
+    order = {"same": 0, "versions": 1, "likely": 2}
+    groups.sort(key=lambda group: order[group.kind])
+    return DuplicateGroups(compared=len(works), found=len(groups), groups=groups)
+
+
+_NAMES = ("title", "authors", "year", "venue", "volume", "issue", "pages", "doi", "arxiv_id", "publisher", "type")
+
+
+def _bucket(works: Mapping[str, BibliographyEntry], names_of: Any) -> Iterable[tuple[str, list[str]]]:
+    buckets: dict[str, list[str]] = {}
+    for key, work in works.items():
+        for name in names_of(work):
+            buckets.setdefault(name, []).append(key)
+    return [(name, keys) for name, keys in buckets.items() if len(keys) > 1]
+
+
+def _identifiers(work: BibliographyEntry) -> list[str]:
+    names = [f"DOI:{work.doi.lower()}"] if work.doi else []
+    return [*names, *([f"PubMed identifier:{work.pmid}"] if work.pmid else [])]
+
+
+def _preprints(work: BibliographyEntry) -> list[str]:
+    from specloom.domains.text import PaperId
+    from specloom.domains.text.paper_refs import preprint_of
+
+    named = preprint_of(work.doi)
+    identifiers = {work.arxiv, named.value if named else ""} - {""}
+    return sorted({f"arXiv:{PaperId('arxiv', one).base}" for one in identifiers})
+
+
+def _likeness(work: BibliographyEntry) -> list[str]:
+    title = _fold(re.split(r"[:?!—]", work.title, maxsplit=1)[0]) or _fold(work.title)
+    family = _fold((work.authors or work.editors)[0].family) if work.authors or work.editors else ""
+    return [f"{title}|{family}"] if title and family else []
+
+
+def _near(keys: Sequence[str], works: Mapping[str, BibliographyEntry]) -> Iterable[tuple[str, list[str]]]:
+    """The works of one title and author that lie near in time: those of a kind, and a preprint with the others."""
+    ordered = sorted(keys, key=lambda key: works[key].issued[:1])
+    preprints = [key for key in ordered if works[key].kind == "article"]
+    others = [key for key in ordered if works[key].kind != "article"]
+    for group in (preprints, others):
+        near = [key for key in group if group and _apart(works, group[0], key) <= _YEARS_APART["likely"]]
+        if len(near) > 1:
+            yield "likely", near
+    if preprints and others and _apart(works, preprints[0], others[0]) <= _YEARS_APART["versions"]:
+        yield "versions", [preprints[0], others[0]]
+
+
+def _apart(works: Mapping[str, BibliographyEntry], first: str, second: str) -> int:
+    one, other = works[first].issued, works[second].issued
+    return abs(one[0] - other[0]) if one and other else 0
+
+
+def _fold(value: Any) -> str:
+    from specloom.domains.text.fold import fold
+
+    return " ".join(
+        re.findall(r"\w+", fold(" ".join(texts_of(value)) if isinstance(value, list) else str(value or "")))
+    )
+
+
+def _to_row(row: Mapping[str, Any], entry: Mapping[str, Any]) -> StoredWork:
+    return StoredWork(
+        safekey=row["safekey"],
+        ref=row.get("ref") or row["safekey"],
+        key=row.get("key") or None,
+        title=row["title"],
+        year=row["year"],
+        venue=str(entry.get("venue") or "") or None,
+    )
+
+
+# --- merged and removed --------------------------------------------------------------------------------------------
+
+
+@record
+class MergedWorks:
+    """A work that others were merged into: what it has from them, and where they are now."""
+
+    ref: str
+    key: str | None
+    merged: Sequence[str]
+    filled: Sequence[str]
+    trash: Sequence[str]
+    dry_run: bool | None = None
+
+
+@procedure("merge_works", settings=STORE)
+async def merge_works(context: Context, keep: str, others: Sequence[str], *, dry_run: bool = False) -> MergedWorks:
+    """Merges works of the store into one that is kept: it has from them what it lacks, and their tags and notes too.
+
+    The others, and the kept one as it was, lie in the trash. Raises `not_found` for what is not in the store.
+    """
+    from .library import PaperLibrary
+    from .record import fill
+
+    library = PaperLibrary.open(context)
+    kept_key = _find(library, keep)
+    keys = list(dict.fromkeys(_find(library, ref) for ref in others))
+    if kept_key in keys:
+        raise Fault("validation", f"{keep[:80]!r} is to be kept and merged into itself", action="fix_arguments")
+    before = library.read(kept_key)
+    givers = [library.read(key) for key in keys]
+
+    def alter(stored: Mapping[str, Any] | None) -> Mapping[str, Any]:
+        entry = dict(stored or before)
+        for giver in givers:
+            table = {name: value for name, value in _table(giver).items() if name not in ("citekey", "citekey_by")}
+            shared = {name: value for name, value in giver.items() if name not in ("doi", "arxiv_id", "pdf_path")}
+            is_other = bool(entry.get("doi") or entry.get("arxiv_id"))
+            identity = () if is_other else ("doi", "arxiv_id")
+            named: dict[str, Any] = {name: giver[name] for name in identity if name in giver}
+            note, more = (str(own_of(each).get("annotation") or "") for each in (entry, giver))
+            entry, _ = fill(entry, {**shared, **named, RECORD: table})
+            if note and more and more not in note:
+                entry[TABLE] = {**entry[TABLE], "annotation": f"{note}\n\n{more}"}
+            entry[RECORD] = _with_version(entry, giver)
+        return entry
+
+    made = alter(before)
+    filled = sorted(name for name in made if name not in (TABLE, RECORD) and made[name] != before.get(name))
+    trash: list[str] = []
+    if not dry_run:
+        trash.append(str(library.store.put_copy(kept_key, context.now())))
+        await library.store.rewrite(kept_key, alter)
+        for key, giver in zip(keys, givers, strict=True):
+            await _take_pdf(library, kept_key, giver)
+            trash += [str(path) for path in await library.store.discard(key, context.now())]
+    return MergedWorks(
+        ref=_name(kept_key, before),
+        key=cite_key_of(before) or None,
+        merged=[_name(key, giver) for key, giver in zip(keys, givers, strict=True)],
+        filled=filled,
+        trash=trash,
+        dry_run=dry_run or None,
+    )
+
+
+async def _take_pdf(library: PaperLibrary, key: str, giver: Mapping[str, Any]) -> None:
+    """Give a work the PDF of another one, where it has none."""
+    store = library.store
+    source, target = store.stored_pdf(giver), store.pdf_path(key)
+    if source is None or not source.is_file() or target.exists() or store.has_pdf(library.read(key)):
+        return
+    shutil.copyfile(source, target)
+    size = target.stat().st_size
+
+    def name(stored: Mapping[str, Any] | None) -> Mapping[str, Any]:
+        entry = dict(stored or {})
+        return {**entry, "pdf_path": target.name, TABLE: {**own_of(entry), "size_bytes": size}}
+
+    await store.rewrite(key, name)
+
+
+def _with_version(entry: Mapping[str, Any], giver: Mapping[str, Any]) -> dict[str, Any]:
+    """The table of our own with the identifier of a work that was another version."""
+    named = giver.get("doi") or (f"arxiv:{giver['arxiv_id']}" if giver.get("arxiv_id") else "")
+    own = {entry.get("doi"), f"arxiv:{entry.get('arxiv_id')}"}
+    table = _table(entry)
+    versions = list(dict.fromkeys([*texts_of(table.get("versions")), *([named] if named and named not in own else [])]))
+    return table | ({"versions": versions} if versions else {})
+
+
+def _table(entry: Mapping[str, Any]) -> dict[str, Any]:
+    table = entry.get(RECORD)
+    return dict(table) if isinstance(table, Mapping) else {}
+
+
+def _name(key: str, entry: Mapping[str, Any]) -> str:
+    arxiv, cite_key = entry.get("arxiv_id"), cite_key_of(entry)
+    return str(entry.get("doi") or (f"arxiv:{arxiv}" if arxiv else f"@{cite_key}" if cite_key else key))
+
+
+def _find(library: PaperLibrary, ref: str) -> str:
+    key = library.find(ref)
+    if key is None:
+        raise Fault("not_found", f"{ref[:80]!r} is not in the store", action="fix_arguments")
+    return key
+
+
+@record
+class RemovedWork:
+    """A work that was taken out of the store, and where its files are now."""
+
+    ref: str
+    title: str
+    trash: Sequence[str]
+
+
+@record
+class RemovedWorks:
+    """The works that were taken out of the store, and the references of those that are not in it."""
+
+    removed: Sequence[RemovedWork]
+    missing: Sequence[str] | None = None
+
+
+@procedure("remove_works", settings=STORE)
+async def remove_works(context: Context, refs: Sequence[str]) -> RemovedWorks:
+    """Takes works out of the store: their files move into its trash, from where a person may put them back."""
+    from .library import PaperLibrary
+
+    library = PaperLibrary.open(context)
+    removed, missing = list[RemovedWork](), list[str]()
+    for ref in dict.fromkeys(refs):
+        key = library.find(ref)
+        entry = library.store.read(key) if key else None
+        if key is None or entry is None:
+            missing.append(ref)
+            continue
+        paths = await library.store.discard(key, context.now())
+        title = str(entry.get("title") or "")
+        removed.append(RemovedWork(ref=_name(key, entry), title=title, trash=[str(path) for path in paths]))
+    return RemovedWorks(removed=removed, missing=missing or None)
+
+
+# --- tags and collections ------------------------------------------------------------------------------------------
+
+
+@record
+class CountedLabel:
+    """A tag, a collection or a keyword, and how many works have it."""
+
+    name: str
+    works: int
+
+
+@record
+class CountedLabels:
+    """The labels of a store, the commonest first."""
+
+    tags: Sequence[CountedLabel]
+    collections: Sequence[CountedLabel]
+    keywords: Sequence[CountedLabel]
+
+
+@procedure("list_labels", settings=STORE)
+async def list_labels(context: Context) -> CountedLabels:
+    """Lists the tags, the collections and the keywords of the store with their numbers of works."""
+    from .store import open_store
+
+    store = open_store(context.config)
+    counts: dict[str, Counter[str]] = {name: Counter() for name in ("tags", "collections", "keywords")}
+    for _, row in store.summaries():
+        entry = store.read(row["safekey"]) or {}
+        for name, counter in counts.items():
+            table = entry if name == "keywords" else own_of(entry)
+            counter.update(set(texts_of(table.get(name))))
+    return CountedLabels(
+        **{
+            name: [
+                CountedLabel(name=label, works=count)
+                for label, count in sorted(counter.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_LABELS]
+            ]
+            for name, counter in counts.items()
+        }
+    )
+
+
+@record(naming="same")
+class RenamedLabel:
+    """A label under its new name, and how many works have it under that name now."""
+
+    kind: str
+    name: str
+    changed: int
+
+
+@procedure("rename_label", settings=STORE)
+async def rename_label(context: Context, kind: str, name: str, new_name: str) -> RenamedLabel:
+    """Gives a tag or a collection another name in all works; one that has that name already is united with it."""
+    from .store import open_store
+
+    store, field = open_store(context.config), _LABELS[kind]
+    changed = 0
+    for _, row in store.summaries():
+        entry = store.read(row["safekey"]) or {}
+        if name not in texts_of(own_of(entry).get(field)):
+            continue
+
+        def alter(stored: Mapping[str, Any] | None) -> Mapping[str, Any]:
+            if stored is None:
+                raise Fault("not_found", "a work was removed while its labels were renamed; try again")
+            own = own_of(stored)
+            labels = [new_name if label == name else label for label in texts_of(own.get(field))]
+            return {**stored, TABLE: {**own, field: list(dict.fromkeys(labels))}}
+
+        await store.rewrite(row["safekey"], alter)
+        changed += 1
+    return RenamedLabel(kind=kind, name=new_name, changed=changed)

@@ -1,0 +1,108 @@
+"""The store put in order through its tools: duplicates, merging, removal, labels."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from specloom.core.faults import Fault
+from tests.support.paper_store import PDF, World
+
+PREPRINT = """
+@misc{pre, title = {How otters swim}, author = {Otter, Ann}, year = 2020,
+  eprint = {2001.00001}, archiveprefix = {arXiv},
+  annote = {Read the appendix.}, groups = {thesis}, keywords = {fish}}
+@article{pub, title = {How otters swim}, author = {Otter, Ann}, year = 2021,
+  journal = {Rivers}, doi = {10.1234/otters},
+  annote = {Cite this one.}, groups = {later}, keywords = {river}}
+"""
+
+
+def stored(world: World, key: str) -> dict[str, Any]:
+    return tomllib.loads((world.root / ".metadata" / f"{key}.toml").read_text("utf-8"))
+
+
+def files(world: World) -> list[str]:
+    return sorted(path.name for path in (world.root / ".metadata").glob("*.toml"))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "groups"),
+    [
+        ("title={Otters}, doi={10.1234/a}, pmid={12345}", "title={Weirs}, doi={10.1234/b}, pmid={12345}", ["same"]),
+        ("title={Otters}, author={Weir, Bob}, year=2020", "title={Otters!}, author={Weir, B.}, year=2021", ["likely"]),
+        ("title={Otters}, author={Weir, Bob}, year=2020", "title={Otters}, author={Reed, Cy}, year=2020", []),
+        ("title={Otters}, author={Weir, Bob}, year=2020", "title={Otters}, author={Weir, Bob}, year=2024", []),
+    ],
+)
+def test_two_works_are_one_or_not(world: World, first: str, second: str, groups: list[str]) -> None:
+    world.call("library_import", bibliography=f"@article{{a, {first}}}\n@article{{b, {second}}}")
+
+    told = world.call("library_duplicates")
+
+    assert told["compared"] == 2
+    assert [group["kind"] for group in told["groups"]] == groups
+
+
+def test_a_preprint_is_merged_into_what_came_of_it_and_nothing_that_a_person_wrote_is_lost(world: World) -> None:
+    world.call("library_import", bibliography=PREPRINT)
+    (world.root / "arxiv_2001.00001.pdf").write_bytes(PDF)
+    path = world.root / ".metadata" / "arxiv_2001.00001.toml"
+    path.write_text(path.read_text("utf-8").replace("title =", 'pdf_path = "arxiv_2001.00001.pdf"\ntitle ='), "utf-8")
+    world.call("tag", ref="2001.00001", add=["mine"])
+    [group] = world.call("library_duplicates")["groups"]
+
+    assert (group["kind"], [work["key"] for work in group["works"]]) == ("versions", ["pre", "pub"])
+    dry = world.call("library_merge", keep="pub", others=["pre"], dry_run=True)
+    assert (dry["merged"], len(files(world))) == (["arxiv:2001.00001"], 2)
+    told = world.call("library_merge", keep="pub", others=["pre"])
+
+    assert files(world) == ["doi_10.1234_otters.toml"]
+    entry = stored(world, "doi_10.1234_otters")
+    assert (entry["year"], entry["specloom"]["citekey"], entry["pdf_path"]) == (2021, "pub", "doi_10.1234_otters.pdf")
+    assert entry["keywords"] == ["river", "fish"]
+    assert entry["specloom"]["versions"] == ["arxiv:2001.00001"]
+    own = entry["doiget"]
+    assert (own["tags"], own["collections"]) == (["mine"], ["later", "thesis"])
+    assert own["annotation"] == "Cite this one.\n\nRead the appendix."
+    assert (world.root / "doi_10.1234_otters.pdf").read_bytes() == PDF
+    assert len(told["trash"]) == 3
+    assert all(Path(path).is_file() for path in told["trash"])
+
+
+def test_a_work_cannot_be_merged_into_itself(world: World) -> None:
+    world.call("library_import", bibliography=PREPRINT)
+    before = files(world)
+
+    with pytest.raises(Fault, match="to be kept and merged into itself"):
+        world.call("library_merge", keep="pub", others=["10.1234/OTTERS"])
+
+    assert files(world) == before
+
+
+def test_what_is_removed_is_found_no_longer_and_can_be_put_back(world: World) -> None:
+    world.call("library_import", bibliography=PREPRINT)
+
+    told = world.call("library_remove", refs=["@pre", "10.1234/none"])
+
+    assert (told["removed"][0]["ref"], told["missing"]) == ("arxiv:2001.00001", ["10.1234/none"])
+    assert world.call("search_local", query="otters")["count"] == 1
+    [path] = told["removed"][0]["trash"]
+    Path(path).rename(world.root / ".metadata" / "arxiv_2001.00001.toml")
+    assert world.call("search_local", query="otters")["count"] == 2
+
+
+def test_labels_are_listed_and_renamed_everywhere(world: World) -> None:
+    world.call("library_import", bibliography=PREPRINT, tags=["old"])
+    world.call("tag", ref="10.1234/otters", add=["river"])
+
+    assert world.call("library_rename_label", kind="tag", name="old", new_name="river")["changed"] == 2
+    assert world.call("library_rename_label", kind="collection", name="later", new_name="thesis")["changed"] == 1
+
+    told = world.call("library_labels")
+    assert told["tags"] == [{"name": "river", "works": 2}]
+    assert told["collections"] == [{"name": "thesis", "works": 2}]
+    assert stored(world, "doi_10.1234_otters")["doiget"]["tags"] == ["river"]
