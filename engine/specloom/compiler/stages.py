@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from specloom.core import Report, did_you_mean
 from specloom.language import ANY, BOOLEAN, OPEN, TEXT, Any_, Choice, ListOf, RecordType, Shape, describe, maybe, strip
@@ -23,6 +23,17 @@ def compile_stages(
         if stage:
             stages.append(stage)
     return tuple(stages), row_shape
+
+
+_FILTERS = frozenset({"keep", "drop"})
+_ONCE = frozenset({"procedure", "group", "take"})
+"""Stages that are of the whole answer, so that no provider's rows are judged by what stands behind one."""
+
+
+def count_filters(stages: Sequence[Stage]) -> int:
+    """How many stages there are up to the last filter; none where a stage of the whole answer stands among them."""
+    last = max((at for at, stage in enumerate(stages) if stage.kind in _FILTERS), default=-1)
+    return 0 if any(stage.kind in _ONCE for stage in stages[: last + 1]) else last + 1
 
 
 def _stage(

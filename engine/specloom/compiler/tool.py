@@ -46,7 +46,7 @@ from .answer_text import (
 from .inputs import check_names, compile_cursor, compile_inputs
 from .provider import compile_settings, compile_tables, settings_shape
 from .published_schemas import input_schema, output_schema, whole_schema
-from .stages import compile_stages
+from .stages import compile_stages, count_filters
 from .strategies import check_witnesses, compile_plan, declared_parts, row_shape_of, settle_parts, shape_of_parts
 from .symbols import (
     DependencyTracker,
@@ -134,7 +134,8 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
     capabilities = tuple(
         dict.fromkeys([*(one.operation for one in questions(plan)), *asked_by(procedures, around.providers.values())])
     )
-    lookups = tuple(dict.fromkeys(one.operation for one in stages_of(plan, after) if one.operation))
+    stages = stages_of(plan, after)
+    lookups = tuple(dict.fromkeys(one.operation for one in stages if one.operation))
     # What is told beside an answer in an envelope is told in its text, because a contract says what its data has.
     asks = capabilities or lookups or procedures
     noted = bool(budget or record or notices or asks) and told_as is None
@@ -178,6 +179,10 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
         notices,
         cursor,
         view,
+        count_filters(after),
+        merged,
+        tuple(dict.fromkeys(one.label for one in stages if one.label and one.kind != "group")),
+        tuple(dict.fromkeys(one.label for one in stages if one.kind == "group")),
     )
 
 

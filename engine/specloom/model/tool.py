@@ -353,11 +353,14 @@ class Tool:
     cursor: CursorInput | None = None
     view: View | None = None
     """What clients that show views show of its answer."""
-
-    @property
-    def merges(self) -> bool:
-        """Whether its rows say who gave them, because some of them are put together."""
-        return any(stage.merge is not None for stage in self.after)
+    filters: int = 0
+    """How many of the stages after the plan are those up to the last filter, by which a provider's rows are judged."""
+    merges: bool = False
+    """Its rows say who gave them, because some of them are put together."""
+    counted: tuple[str, ...] = ()
+    """The labels of stages under which is counted what they take out."""
+    grouped: tuple[str, ...] = ()
+    """The labels of stages that make groups."""
 
     @property
     def sources(self) -> tuple[str, ...]:

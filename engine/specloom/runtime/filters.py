@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any
 
-from specloom.model import Row, Stage, Strategy
+from specloom.model import Row, Strategy
 
 from .degradation import say_filtered
 from .notices import reached_by
@@ -14,21 +14,6 @@ from .stages import run_stages
 
 FILTERED = "filtered"
 """How a provider fared of whose rows none passed the filters."""
-_FILTERS = frozenset({"keep", "drop"})
-_ONCE = frozenset({"procedure", "group", "take"})
-"""Stages that are of the whole answer, so that no provider's rows are judged by what stands behind one."""
-
-
-def filters_of(stages: tuple[Stage, ...]) -> tuple[Stage, ...]:
-    """The stages up to the last filter; none where a stage of the whole answer stands among them."""
-    last = max((at for at, stage in enumerate(stages) if stage.kind in _FILTERS), default=-1)
-    filters = stages[: last + 1]
-    return () if any(stage.kind in _ONCE for stage in filters) else filters
-
-
-def rest_of(stages: tuple[Stage, ...]) -> tuple[Stage, ...]:
-    """The stages behind those that `judge` has run."""
-    return stages[len(filters_of(stages)) :]
 
 
 def judge(run: PlanRun, rows: list[Row]) -> Generator[Ask | AskAll | Run, Any, list[Row]]:
@@ -36,7 +21,7 @@ def judge(run: PlanRun, rows: list[Row]) -> Generator[Ask | AskAll | Run, Any, l
 
     Where none does, everything is as before, and what was seen of the first such rows is told if nobody has others.
     """
-    stages, context, outcome = filters_of(run.tool.after), run.context, run.outcome
+    stages, context, outcome = run.tool.after[: run.tool.filters], run.context, run.outcome
     if not stages:
         return rows
     before, notes, shortfalls = dict(context.dropped), len(outcome.notes), len(outcome.shortfalls)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from specloom.core import Answer, Fault, PagePosition, dataclass, field
 from specloom.core.lazy import LateModule
 from specloom.language import Moment, RunBindings, evaluate
-from specloom.model import Model, Row, Tool, stages_of
+from specloom.model import Model, Row, Tool
 from specloom.plugins import ProcedureFunction, split_owner
 
 from .arguments import Arguments
@@ -264,7 +264,6 @@ def plan_context(
     owner: str = "",
 ) -> PlanContext:
     """The context at the beginning of a run, with the tool's own values worked out."""
-    stages = stages_of(tool.plan, tool.after)
     nothing: dict[str, Any] = {"rows": [], "fault": None, "provider": None, "asked": False, "meta": {}}
     unread: dict[str, Any] = {"rows": [], "status": None, "reason": None, "was": None, "asked": False}
     parts = [part for strategy in tool.plan for part in strategy.parts]
@@ -278,8 +277,8 @@ def plan_context(
         configured=PerCapability(lambda name: [one for one in model.heads.offering(name) if one in offer.configured]),
         now=now,
         moment=Moment(now, ""),
-        dropped={stage.label: 0 for stage in stages if stage.label and stage.kind != "group"},
-        groups={stage.label: [] for stage in stages if stage.kind == "group"},
+        dropped=dict.fromkeys(tool.counted, 0),
+        groups={label: [] for label in tool.grouped},
         parts={part.name: dict(unread if part.access else nothing) for part in parts},
     )
     for name, value in tool.values:

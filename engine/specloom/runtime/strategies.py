@@ -13,7 +13,7 @@ from specloom.plugins import HOOKS, NOT_MEMBER, PROCEDURES, REASONS, Collection,
 from .arguments import Arguments
 from .cursor import asked_again, find_begin, find_more, find_next, note_end, take_up, tell_unresumed, write_cursor
 from .degradation import note_degradation, say_not_asked, say_parts, say_wider, tell_failures
-from .filters import FILTERED, ablest_of, filters_of, judge, note_filtered, rank_by_filters, rest_of, tell_filtered
+from .filters import FILTERED, ablest_of, judge, note_filtered, rank_by_filters, tell_filtered
 from .notices import LEFT_OUT, find_unheld, make_hints, none_configured, point_to_others, resolve
 from .plan import (
     NOT_ASKED,
@@ -51,7 +51,7 @@ def pursue(
     outcome = ProviderOutcome()
     run = PlanRun(tool, model, offer, context, outcome, cursor)
     rows = yield from _strategies(run)
-    rest = rest_of(tool.after) if outcome.is_filtered else tool.after
+    rest = tool.after[tool.filters :] if outcome.is_filtered else tool.after
     if not rows:
         tell_filtered(run)
     _note_passed_over(outcome, rows)
@@ -94,7 +94,7 @@ def _tell_part(rows: list[Row], run: PlanRun, arguments: Arguments) -> Generator
     stages = tool.after if at is None else tool.after[:at]
     for turn in range(1, MOST_ROUNDS + 1):
         offset = run.cursor.offset if run.cursor is not None else 0
-        begin = len(filters_of(tool.after)) if outcome.is_filtered else 0
+        begin = tool.filters if outcome.is_filtered else 0
         rows = yield from run_stages(stages[begin:], rows, run)
         total = len(rows)
         if at is not None:
