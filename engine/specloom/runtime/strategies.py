@@ -194,86 +194,130 @@ def _rule(outcomes: Mapping[str, str], fault: Fault) -> str:
 Ran = Generator[Ask | AskAll | Run, Any, tuple[list[Row] | None, bool]]
 
 
+@dataclass(slots=True)
+class _Turns:
+    """What is known of those who were asked one after the other and had no rows."""
+
+    empty_from: str = ""
+    """Who was the first to have none."""
+    empty_meta: dict[str, Any] = field(default_factory=dict)
+    silent: str = ""
+    """Who was the first with nothing to ask for."""
+    filtered: dict[str, int] = field(default_factory=dict)
+    """How many rows they had of which none passed the filters."""
+    first_failure: Fault | None = None
+    """How the first one failed, where that decides."""
+
+
 def _in_turn(strategy: Strategy, run: PlanRun) -> Ran:
     """`call` and `first_of`, one after the other: rows or None, and whether the next strategy may try after none."""
-    outcome = run.outcome
-    context: Bindings = run.context
-    empty_rule = strategy.outcomes.get("empty", "stop")
-    empty_from = silent = ""
-    empty_meta: dict[str, Any] = {}
-    filtered: dict[str, int] = {}
-    first_failure: Fault | None = None
-    names = name_providers(strategy.providers, context)
-    if strategy.able_first:
-        names = rank_by_filters(names, strategy, run)
-    if outcome.gathered and strategy.kind == "first_of":
-        names = [name for name in names if (name, strategy.operation) not in outcome.gathered]
-    names = names if run.cursor is None else asked_again(run.cursor, names)
-    overrides, position = strategy.overrides, None
-    if run.tool.cursor is not None:
-        position = run.cursor.positions[0][1] if run.cursor is not None else PagePosition()
-    if run.cursor is not None and run.cursor.is_again and strategy.again is not None:
-        overrides, context = (*overrides, *strategy.again.overrides), Layer(context, rows=[])
-        outcome.is_again = True
+    outcome, turns = run.outcome, _Turns()
+    is_end = strategy.outcomes.get("empty", "stop") == "stop"
+    names = _route(strategy, run)
+    overrides, context, position = _begin(strategy, run)
     for name in names:
         resolve(name, strategy.operation, run.tool, run.model, run.offer)
-        if strategy.kind == "call":
-            outcome.explicit = True
+        outcome.explicit = outcome.explicit or strategy.kind == "call"
         arguments = _arguments(run, name, strategy.operation, overrides, context)
+        ask = Ask(name, strategy.operation, arguments, outcome.is_again, position, run.cursor is not None)
         try:
-            ask = Ask(name, strategy.operation, arguments, outcome.is_again, position, run.cursor is not None)
             answer: Answer = yield ask
         except Fault as fault:
-            outcome.note(ask, fault)
-            outcome.failed.append(fault)
-            outcome.passed_over.append(fault)
+            _pass_over(ask, fault, outcome)
             if strategy.first_decides and name == names[0]:
-                first_failure = fault
-            outcome.fallback_reason = fault.kind if fault.kind in NOT_SENT else UNAVAILABLE
+                turns.first_failure = fault
             if _rule(strategy.outcomes, fault) == "stop":
                 break
             continue
         if not answer.asked:
             outcome.attempts.append(ProviderAttempt(name, NOT_ASKED))
-            silent = silent or name
+            turns.silent = turns.silent or name
             continue
-        # Filler words are of the question, so one index that finds no more without them speaks for the others.
-        is_first = all(one.result in NOT_SENT for one in outcome.attempts)
-        outcome.tried.append(name)
-        again = strategy.again if is_first and run.cursor is None else None
-        if again is not None and truthy(evaluate(again.when, Layer(context, rows=answer.rows))):
-            answer = yield from _try_again(strategy, again, run, name, answer)
-        rows = answer.rows
-        if position is not None:
-            outcome.pages = [(name, position, answer)]
-        if run.tool.merges:
-            rows = _witness(name, rows)
-        outcome.served_by, outcome.operation = name, strategy.operation
-        outcome.meta = dict(answer.meta)
-        before = len(rows)
-        if rows and empty_rule == "next":
-            rows = yield from judge(run, rows)
-        result = "rows" if rows else FILTERED if before else "empty"
-        outcome.attempts.append(ProviderAttempt(name, result))
-        if rows or (empty_rule == "stop" and first_failure is None):
-            note_filtered(run, filtered if rows else {})
+        answer = yield from _widen(strategy, run, name, answer)
+        rows = yield from _take_rows(strategy, run, ask, answer)
+        if rows or (is_end and turns.first_failure is None):
+            note_filtered(run, turns.filtered if rows else {})
             outcome.notices += say_parts(name, answer, run.model)
             return rows, False
-        outcome.fallback_reason = "filtered_out" if before else NO_RESULTS
-        if before:
-            filtered[name] = before
-        if not empty_from:
-            empty_from, empty_meta = name, outcome.meta
-    if not outcome.failed and not empty_from and silent:
+        outcome.fallback_reason = "filtered_out" if answer.rows else NO_RESULTS
+        if answer.rows:
+            turns.filtered[name] = len(answer.rows)
+        if not turns.empty_from:
+            turns.empty_from, turns.empty_meta = name, outcome.meta
+    return _end_without_rows(strategy, run, names, turns)
+
+
+def _route(strategy: Strategy, run: PlanRun) -> list[str]:
+    """Who is asked, in order; where an answer is gone on with, nobody but those who gave it."""
+    names = name_providers(strategy.providers, run.context)
+    if strategy.able_first:
+        names = rank_by_filters(names, strategy, run)
+    if strategy.kind == "first_of":
+        names = [name for name in names if (name, strategy.operation) not in run.outcome.gathered]
+    return names if run.cursor is None else asked_again(run.cursor, names)
+
+
+def _begin(strategy: Strategy, run: PlanRun) -> tuple[tuple[Pair, ...], Bindings, PagePosition | None]:
+    """With what is asked and from which page on: of a second try, where that gave what is gone on with."""
+    cursor = run.cursor
+    if cursor is None:
+        return strategy.overrides, run.context, PagePosition() if run.tool.cursor is not None else None
+    position = cursor.positions[0][1]
+    if not cursor.is_again or strategy.again is None:
+        return strategy.overrides, run.context, position
+    run.outcome.is_again = True
+    return (*strategy.overrides, *strategy.again.overrides), Layer(run.context, rows=[]), position
+
+
+def _pass_over(ask: Ask, fault: Fault, outcome: ProviderOutcome) -> None:
+    """Note who failed, and that the next one is asked because of that."""
+    outcome.note(ask, fault)
+    outcome.failed.append(fault)
+    outcome.passed_over.append(fault)
+    outcome.fallback_reason = fault.kind if fault.kind in NOT_SENT else UNAVAILABLE
+
+
+def _take_rows(
+    strategy: Strategy, run: PlanRun, ask: Ask, answer: Answer
+) -> Generator[Ask | AskAll | Run, Any, list[Row]]:
+    """The rows of whoever has answered; where the next one may have others, those that pass the filters."""
+    outcome, name = run.outcome, ask.provider
+    if ask.position is not None:
+        outcome.pages = [(name, ask.position, answer)]
+    outcome.served_by, outcome.operation, outcome.meta = name, strategy.operation, dict(answer.meta)
+    rows = _witness(name, answer.rows) if run.tool.merges else answer.rows
+    if rows and strategy.outcomes.get("empty", "stop") == "next":
+        rows = yield from judge(run, rows)
+    outcome.attempts.append(ProviderAttempt(name, "rows" if rows else FILTERED if answer.rows else "empty"))
+    return rows
+
+
+def _end_without_rows(
+    strategy: Strategy, run: PlanRun, names: list[str], turns: _Turns
+) -> tuple[list[Row] | None, bool]:
+    """What it comes to where nobody had rows: an empty answer, the fault that decides, or nothing."""
+    outcome = run.outcome
+    if not outcome.failed and not turns.empty_from and turns.silent:
         # Who had nothing to ask for is no answer beside others that failed.
         outcome.notices.append(say_not_asked(names, run.model))
-        empty_from = silent
-    if empty_from and first_failure is not None:
-        raise first_failure
-    if empty_from:
-        outcome.served_by, outcome.operation, outcome.meta = empty_from, strategy.operation, empty_meta
-        return [], empty_rule == "next"
-    return None, True
+        turns.empty_from = turns.silent
+    if not turns.empty_from:
+        return None, True
+    if turns.first_failure is not None:
+        raise turns.first_failure
+    outcome.served_by, outcome.operation, outcome.meta = turns.empty_from, strategy.operation, turns.empty_meta
+    return [], strategy.outcomes.get("empty", "stop") == "next"
+
+
+def _widen(strategy: Strategy, run: PlanRun, name: str, answer: Answer) -> Generator[Ask | AskAll, Any, Answer]:
+    """The answer to a second try with the same provider, where the spec wants one and it finds more; else the first."""
+    # Filler words are of the question, so one index that finds no more without them speaks for the others.
+    is_first = all(one.result in NOT_SENT for one in run.outcome.attempts)
+    run.outcome.tried.append(name)
+    again = strategy.again if is_first and run.cursor is None else None
+    if again is None or not truthy(evaluate(again.when, Layer(run.context, rows=answer.rows))):
+        return answer
+    return (yield from _try_again(strategy, again, run, name, answer))
 
 
 def _try_again(
