@@ -137,6 +137,7 @@ def to_entry(text: str) -> dict[str, str]:
         "author": "; ".join(to_display(name) for name in reference.authors),
         "date": str(reference.years[0]) if len(reference.years) == 1 else "",
         "site": reference.venue,
+        **reference.numbering._asdict(),
         "url": url,
     }
     if identifier is not None and identifier.kind == "doi":

@@ -8,7 +8,7 @@
 Cases are those of judging_details, judging_not_found and judging_pages in tests/corpus/gold, written by somebody who
 had not read the rules. They are replayed as those of trust_citations.py are: through verify_citation and, as entries,
 through audit_bibliography, over registries that hold the records of all sets. A case that a rule was ever changed for
-says `mended_on: true` and counts no more.
+says `mended_on: true` and is counted apart.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from trust import Outcome, load, to_scores
+from trust import Outcome, Score, load, to_scores
 from trust_citations import MOST_ENTRIES, ask, load_world, to_entry
 from trust_registries import Registries
 from trust_replay import DOCS, to_table, with_figures
@@ -55,6 +55,11 @@ def load_judging_world() -> dict[str, Any]:
 def load_cases(name: str) -> list[Case]:
     """The cases of a set that no rule was changed for."""
     return [case for case in load(name)["cases"] if not case.get("mended_on")]
+
+
+def load_mended(name: str) -> list[Case]:
+    """The cases of a set that a rule was changed for, which say nothing of how the rules fare elsewhere."""
+    return [case for case in load(name)["cases"] if case.get("mended_on")]
 
 
 def judge_details(case: Case, answer: Answer, tool: str) -> Iterator[Outcome]:
@@ -108,6 +113,10 @@ SETS: Mapping[str, tuple[str, Judge]] = {
 }
 
 
+MENDED = "Mended on"
+"""The name of the outcomes of the cases that a rule was changed for."""
+
+
 def _to_mismatches(answer: Answer) -> set[str]:
     return {each["field"] for each in answer.get("comparison") or () if each["verdict"] == "mismatch"}
 
@@ -148,21 +157,29 @@ async def replay(model: Model) -> dict[str, list[Outcome]]:
     """Every expectation by set."""
     world = load_judging_world()
     try:
-        return {name: await run(model, load_cases(file), judge, world) for name, (file, judge) in SETS.items()}
+        outcomes = {name: await run(model, load_cases(file), judge, world) for name, (file, judge) in SETS.items()}
+        mended = [await run(model, load_mended(file), judge, world) for file, judge in SETS.values()]
+        return outcomes | {MENDED: [outcome for part in mended for outcome in part]}
     finally:
         for closer in CLOSERS.values():
             await closer.function()
 
 
 def to_page(outcomes: Mapping[str, Sequence[Outcome]]) -> str:
-    """The figures as the page shows them: a table a set."""
+    """The figures as the page shows them: a table a set, and one of the cases that rules were changed for."""
     parts = []
     for name, (file, _) in SETS.items():
-        scores = to_scores(outcomes[name])
-        shown = [score for score in scores if score.right + score.wrong + score.missed or "accused" in score.measure]
         parts += [f"**{name}**: {len(load_cases(file))} cases of `{file}`, written on {load(file)['written']}."]
-        parts += [to_table(shown)]
-    return "\n\n".join(parts)
+        parts += [to_table(_to_shown(outcomes[name]))]
+    count = sum(len(load_mended(file)) for file, _ in SETS.values())
+    parts += [f"**{MENDED}**: {count} cases of these sets, for which rules were changed, as they come out today."]
+    return "\n\n".join([*parts, to_table(_to_shown(outcomes[MENDED]))])
+
+
+def _to_shown(outcomes: Sequence[Outcome]) -> list[Score]:
+    """The scores of measures in which something was expected or found."""
+    scores = to_scores(outcomes)
+    return [score for score in scores if score.right + score.wrong + score.missed or "accused" in score.measure]
 
 
 def main(arguments: list[str]) -> int:

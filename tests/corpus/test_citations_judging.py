@@ -45,25 +45,26 @@ def test_nobody_is_accused(outcomes: dict[str, list[Any]]) -> None:
 @pytest.mark.parametrize("tool", ["verify", "audit"])
 @pytest.mark.parametrize("measure", RECALL_FLOORS)
 def test_no_recall_falls(outcomes: dict[str, list[Any]], measure: str, tool: str) -> None:
-    scores = {score.measure: score for part in outcomes.values() for score in bench.to_scores(part)}
+    judging = (part for name, part in outcomes.items() if name != bench.MENDED)
+    scores = {score.measure: score for part in judging for score in bench.to_scores(part)}
 
     assert scores[f"{tool}: {measure}"].recall >= RECALL_FLOORS[measure]
 
 
 @pytest.mark.parametrize("file", FILES)
 def test_no_case_is_there_twice(file: str) -> None:
-    texts = [case["text"] for case in bench.load_cases(file)]
+    texts = [case["text"] for case in bench.load(file)["cases"]]
 
     assert len(set(texts)) == len(texts) >= 59
 
 
 def test_each_set_has_as_much_that_is_right_as_is_wrong() -> None:
-    details, existence, pages = (bench.load_cases(file) for file in FILES)
+    details, existence, pages = (bench.load(file)["cases"] for file in FILES)
 
     assert sum("wrong" not in case for case in details) >= 40
     assert Counter(case.get("wrong") for case in details).keys() >= {"title", "authors", "year", "venue", "pages"}
     assert {case["by"] for case in details} == {"doi", "pmid", "arxiv", "rfc", "isbn", "patent", "case", "trial"}
-    assert Counter(case["status"] for case in existence) == {"not_found": 35, "open": 24}
+    assert Counter(case["status"] for case in existence) == {"not_found": 35, "open": 28}
     assert Counter(case["status"] for case in pages) == {"confirmed": 43, "open": 5, "wrong": 43}
 
 
@@ -80,6 +81,15 @@ def test_a_case_that_a_rule_was_changed_for_judges_nothing(monkeypatch: pytest.M
     monkeypatch.setattr(bench, "load", lambda _: {"cases": cases})
 
     assert bench.load_cases("any.yaml") == [{"text": "one"}]
+    assert bench.load_mended("any.yaml") == [{"text": "two", "mended_on": True}]
+
+
+def test_of_what_was_mended_on_nothing_is_told_wrongly(outcomes: dict[str, list[Any]]) -> None:
+    wrong = [each for each in outcomes[bench.MENDED] if each.found and not each.expected]
+    told = [each for each in outcomes[bench.MENDED] if each.found and "mismatch" in each.measure]
+
+    assert not wrong
+    assert {each.measure.partition(": ")[2].split()[0] for each in told} >= {"venue", "volume", "pages", "year"}
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from specloom.domains.text.doi import find_doi, to_doi
 from specloom.domains.text.identifiers import (
     KINDS,
     detect,
+    find_decided,
     find_flaw,
     find_identifiers,
     find_parties,
@@ -363,3 +364,24 @@ def test_what_begins_like_an_identifier_and_goes_on_like_none_is_read_in_linear_
     find_parties(text)
 
     assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize(
+    ("text", "year"),
+    [
+        ("Otter v. Weir, 410 U.S. 113 (1973).", 1973),
+        ("Otter v. Weir, 410 U.S. 113, 120–21 (1973), overruled by Otter v. Mink (2022).", 1973),
+        ("Otter v. Weir, 410 U.S. 113, 93 S. Ct. 705, 35 L. Ed. 2d 147 (1973)", 1973),
+        ("Otter v. Weir, 12 F.3d 45 (9th Cir. 2004)", 2004),
+        ("People v. Otter (2022) 14 Cal.5th 1.", 2022),
+        ("Otter v. Weir, 5 U.S. (1 Cranch) 137 (1803)", 1803),
+        ("Otter v. Weir, 410 U.S. 113; cf. Otter v. Mink (2022)", None),
+        ("Otter v. Weir, 410 U.S. 113", None),
+    ],
+)
+def test_the_year_of_a_decision_stands_in_its_brackets(text, year):
+    case = detect(text).identifier
+
+    assert case is not None
+    assert case.kind == "case"
+    assert find_decided(text, case) == year

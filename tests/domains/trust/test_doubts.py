@@ -158,7 +158,7 @@ def test_a_real_identifier_with_invented_details_says_where_they_differ() -> Non
 
     assert (said["exists"], said["titleMatch"]) == (True, "match")
     assert said["authenticityCaveat"] == (
-        "The work exists, but the citation and its record differ in authors and year: see comparison."
+        "The work exists, but the citation and its record differ in authors and year and venue: see comparison."
     )
 
 

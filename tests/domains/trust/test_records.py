@@ -49,7 +49,7 @@ NOTICES = set(CROSSREF["tables"]["notice"].values())
 CLOSED: Mapping[tuple[str, str], set[str]] = {
     ("verify_citation", "/identifier/kind"): set(KINDS),
     ("verify_citation", "/matchConfidence"): set(get_args(Confidence)),
-    ("verify_citation", "/comparison/field"): {"title", "authors", "year", "venue"},
+    ("verify_citation", "/comparison/field"): {"title", "authors", "year", "venue", "volume", "issue", "pages"},
     ("verify_citation", "/comparison/verdict"): set(get_args(Verdict)),
     ("verify_citation", "/retractionStatus/kind"): NOTICES,
     ("verify_citation", "/retractionStatus/source"): {"publisher", "retraction-watch", "europepmc"},

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from .fold import LOST, compact, find_script, is_near, mends, strip_markup, strip_unseen, to_latin, to_plain
     from .hosts import Reputation, find_reputation, is_address, to_domains, to_host, to_registrable, to_suffix
     from .identifiers import (
-        Detected, Identifier, PaperName, detect, find_flaw, find_identifiers, find_parties, from_arxiv_doi, to_address,
-        to_arxiv_doi, to_isbn13, to_paper_name,
+        Detected, Identifier, PaperName, detect, find_decided, find_flaw, find_identifiers, find_parties,
+        from_arxiv_doi, to_address, to_arxiv_doi, to_isbn13, to_paper_name,
     )
     from .indented import find_indented
     from .language import UNKNOWN, LanguageProfile, find_language, is_function_word, load_languages, looks_foreign
@@ -39,7 +39,7 @@ __getattr__ = exports(
         "fold": "LOST compact find_script is_near mends strip_markup strip_unseen to_latin to_plain",
         "hosts": "Reputation find_reputation is_address to_domains to_host to_registrable to_suffix",
         "identifiers": (
-            "Detected Identifier PaperName detect find_flaw find_identifiers find_parties from_arxiv_doi "
+            "Detected Identifier PaperName detect find_decided find_flaw find_identifiers find_parties from_arxiv_doi "
             "to_address to_arxiv_doi to_isbn13 to_paper_name"
         ),
         "indented": "find_indented",

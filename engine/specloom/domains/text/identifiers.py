@@ -101,6 +101,25 @@ def find_parties(text: str) -> str:
     return re.sub(r"^(?:But\s)?(?:See|Cf\.?|Accord)\s", "", match[0]).strip(" ,") if match else ""
 
 
+_DECIDED = re.compile(r"[^();\[\]]{1,160}\((?:[^()]{0,40}\s)?((?:1[6-9]|20)[0-9]{2})\)")
+_DECIDED_BEFORE = re.compile(r"\(((?:1[6-9]|20)[0-9]{2})\)\s$")
+
+
+def find_decided(text: str, case: Identifier) -> int | None:
+    """The year of a decision, in the brackets behind its citation or right before it; None where it is not certain.
+
+    Other brackets with other years may follow ("overruled by …"), which are not looked at.
+    """
+    start = case.start if text.startswith(case.text, case.start) else text.find(case.text)
+    if start < 0:
+        return None
+    before = _DECIDED_BEFORE.search(text[max(0, start - 10) : start])
+    # "5 U.S. (1 Cranch) 137": what stands in the citation itself is no year.
+    behind = re.sub(r"\([1-9][0-9]?\s[A-Z][a-z.]{2,8}\)", "", text[start : start + 300])
+    match = before or _DECIDED.match(behind)
+    return int(match[1]) if match else None
+
+
 # --- International Standard Book Numbers: the form in which they compare, and why some can be nobody's ----------------
 # The rules are those of the users' manual of the International ISBN Agency: https://www.isbn-
 # international.org/content/isbn-users-manual

@@ -37,7 +37,10 @@ def test_every_judgement_carries_what_it_rests_on():
         ("title", "mismatch"),
         ("authors", "mismatch"),
         ("year", "mismatch"),
-        ("venue", "not_checked"),
+        ("venue", "mismatch"),
+        ("volume", "not_checked"),
+        ("issue", "not_checked"),
+        ("pages", "not_checked"),
     ]
     assert (found.title.supplied, found.title.recorded) == ("A history of bread", "Attention Is All You Need")
     assert "history" in found.title.reason.replace("histori", "history")
@@ -386,6 +389,22 @@ def test_a_name_that_is_a_word_of_the_title_is_no_author_in_loose_text():
 def test_a_title_in_another_language_accuses_nobody(one, two):
     for supplied, recorded in ((one, two), (two, one)):
         assert match_fields(to_record(recorded), title=supplied).title.verdict == "not_checked"
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        (
+            "Leitfaden Gewässerpflege – Hinweise für Gemeinden",
+            "Leitfaden Otterschutz – Grundkenntnisse der Wildbiologie",
+        ),
+        ("Zertifikat Waldpädagogik für Grundschulen", "Zertifikat Naturschutz – Artenkompetenzen"),
+        ("Educación ambiental para escuelas", "Evaluación fluvial, contaminación"),
+    ],
+)
+def test_two_titles_of_one_language_are_no_translations(one, two):
+    for supplied, recorded in ((one, two), (two, one)):
+        assert match_fields(to_record(recorded), title=supplied).title.verdict == "mismatch"
 
 
 def test_a_translated_title_of_the_same_people_and_year_is_like_the_work():

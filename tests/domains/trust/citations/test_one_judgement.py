@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 import trust_citations as bench
+from trust import load
+from trust_judging import load_judging_world
 from trust_registries import Registries
 
 from tests.support.shipped import shipped_model
@@ -68,3 +70,44 @@ def test_what_is_not_looked_at_is_never_called_fine(case: bench.Case) -> None:
     if not entry["exists"]:
         assert entry["flags"], "what nothing confirms is flagged"
         assert entry["reason"]
+
+
+GOLD = [
+    *(case["text"] for case in load("judging_details.yaml")["cases"]),
+    *(case.text for case in bench.load_cases(judging=False) if not case.text.startswith("http")),
+]
+EVERYWHERE = load_judging_world()
+
+
+@pytest.fixture(scope="module")
+def judgements() -> Mapping[str, tuple[Mapping[str, Any], ...]]:
+    """What both tools say of every citation: given whole, as an entry with fields, and as an entry in words."""
+
+    async def ask_all() -> dict[str, tuple[Mapping[str, Any], ...]]:
+        model = shipped_model()
+        singly = [
+            await bench.ask(model, "verify_citation", {"citation": text}, Registries(EVERYWHERE)) for text in GOLD
+        ]
+        lists = []
+        for entries in ([bench.to_entry(text) for text in GOLD], [{"title": text} for text in GOLD]):
+            answers = []
+            for at in range(0, len(entries), bench.MOST_ENTRIES):
+                part = {"entries": entries[at : at + bench.MOST_ENTRIES]}
+                answer = await bench.ask(model, "audit_bibliography", part, Registries(EVERYWHERE))
+                answers += answer["entries"]
+            lists.append(answers)
+        return dict(zip(GOLD, zip(singly, *lists, strict=True), strict=True))
+
+    return asyncio.run(ask_all())
+
+
+@pytest.mark.parametrize("text", GOLD, ids=lambda text: text[:60])
+def test_both_tools_tell_the_same_differences_of_every_citation(
+    text: str, judgements: Mapping[str, tuple[Mapping[str, Any], ...]]
+) -> None:
+    single, *entries = (
+        {each["field"] for each in said.get("comparison") or () if each["verdict"] == "mismatch"}
+        for said in judgements[text]
+    )
+
+    assert entries == [single, single]

@@ -8,6 +8,7 @@ from specloom.domains.text.people import Name
 from specloom.domains.trust.citations.match import WorkRecord, match_fields, match_text
 from specloom.domains.trust.citations.titles import (
     count_slips,
+    cut_page_title,
     find_inside,
     find_sameness,
     is_called_retracted,
@@ -160,3 +161,19 @@ def test_titles_that_call_the_work_retracted() -> None:
 
     assert all(map(is_called_retracted, called))
     assert not any(map(is_called_retracted, others))
+
+
+@pytest.mark.parametrize(
+    ("title", "host", "expected"),
+    [
+        ("Feeding pups | The Otter Manual", "manual.otters.example.org", ["Feeding pups"]),
+        ("Feeding pups – Care – The Otter Manual", "otters.example.org", ["Feeding pups", "Feeding pups – Care"]),
+        ("Holt - Feeding pups in a hard winter", "holt.example.org", ["Feeding pups in a hard winter"]),
+        ("Feeding pups - Weir Documentation", "example.org", ["Feeding pups"]),
+        ("Feeding pups - Holt Docs", "docs.holt.example.org", ["Feeding pups"]),
+        ("Otters – a reply", "example.org", []),
+        ("Feeding pups", "example.org", []),
+    ],
+)
+def test_the_name_of_a_site_is_no_title_of_its_pages(title, host, expected):
+    assert cut_page_title(title, host) == [title, *expected]

@@ -45,7 +45,8 @@ from .examination import (
 from .existence import find_by_dois
 from .match import Match
 from .notices import REINSTATEMENT, to_words
-from .reference import Reference, from_fields
+from .numbering import Numbering
+from .reference import NO_NUMBERING, Reference, from_fields
 from .titles import is_called_retracted
 from .verify import to_examination
 from .work import find_addresses, is_heavy, tell_match
@@ -58,6 +59,7 @@ MOST_ENTRIES = 200
 """Entries of one call; what is beyond is counted and left out (the tool contract's figure)."""
 _NUMBERS = ("arxiv", "pmid", "pmcid", "rfc", "nct", "patent")
 """Kinds of identifiers in addresses by which a work is looked up."""
+_ARTICLES = ("pmid", "pmcid")
 _DIGITS = re.compile(r"[0-9]{9}[0-9X]|[0-9]{12}[0-9X]")
 _PARTS = ("chapter", "paper-conference", "entry-encyclopedia")
 """Kinds of works that stand in a book whose ISBN they are given with."""
@@ -189,9 +191,14 @@ def _to_examination(entry: BibliographyEntry, doi: str, url: str) -> CitationExa
     """What an entry says of its work, to be examined as a citation in words is."""
     identifier = _to_identifier(entry, doi)
     year = entry.issued[0] if entry.issued else None
-    is_article = entry.kind == "article-journal"
+    # What is in PubMed appeared in a journal, whatever else its entry says.
+    is_article = entry.kind == "article-journal" or (identifier is not None and identifier.kind in _ARTICLES)
     reference = from_fields(
-        title=entry.title, authors=entry.authors, year=year, venue=entry.container if is_article else ""
+        title=entry.title,
+        authors=entry.authors,
+        year=year,
+        venue=entry.container if is_article else "",
+        numbering=Numbering(entry.volume, entry.issue, entry.pages) if is_article else NO_NUMBERING,
     )
     text = " ".join(filter(None, (entry.title, entry.container, entry.publisher)))
     words = entry.text or entry.title
@@ -200,9 +207,13 @@ def _to_examination(entry: BibliographyEntry, doi: str, url: str) -> CitationExa
         # What came in plain words, and a title in which a work is named, is a citation in words.
         worded = to_examination(detected, words)
         if entry.text or worded.identifier is not None:
-            reference = _with_fields(worded.reference, reference)
+            reference = _with_fields(worded.reference, reference, is_parsed=bool(entry.text))
             return replace(
-                worded, identifier=worded.identifier or identifier, reference=reference, url=url or worded.url
+                worded,
+                identifier=worded.identifier or identifier,
+                reference=reference,
+                url=url or worded.url,
+                decided=worded.decided or year,
             )
     return CitationExamination(
         reference,
@@ -215,9 +226,14 @@ def _to_examination(entry: BibliographyEntry, doi: str, url: str) -> CitationExa
     )
 
 
-def _with_fields(worded: Reference, given: Reference) -> Reference:
-    """A reference in words with what the other fields of its entry give."""
-    return replace(worded, authors=worded.authors or given.authors, years=worded.years or given.years)
+def _with_fields(worded: Reference, given: Reference, *, is_parsed: bool) -> Reference:
+    """A reference in words with what the other fields of its entry give; fields that were parsed add nothing."""
+    reference = replace(worded, authors=worded.authors or given.authors, years=worded.years or given.years)
+    if is_parsed:
+        return reference
+    if given.is_venue and not worded.is_venue:
+        reference = replace(reference, venue=given.venue, is_venue=True)
+    return replace(reference, numbering=given.numbering) if not any(worded.numbering) else reference
 
 
 def _to_identifier(entry: BibliographyEntry, doi: str) -> Identifier | None:
@@ -298,10 +314,10 @@ def _flag(item: AuditItem, match: Match | None) -> list[AuditFlag]:
     if item.evidence.check.claim_support == "not_addressed":
         flags.append("mischaracterized")
         item.reasons.append(f"the source does not speak of the claim: {item.evidence.check.claim_reason}")
-    for field_ in ("title", "authors", "year") if match is not None else ():
-        judgement = getattr(match, field_)
+    for judgement in match.judgements if match is not None else ():
         if judgement.verdict == "mismatch":
-            item.reasons.append(f"the record has another {field_.rstrip('s')}: {judgement.recorded[:120]!r}")
+            other = "other pages" if judgement.field == "pages" else f"another {judgement.field.rstrip('s')}"
+            item.reasons.append(f"the record has {other}: {judgement.recorded[:120]!r}")
     if finding.status == "confirmed":
         if finding.reason:
             item.reasons.append(finding.reason)
@@ -350,8 +366,8 @@ PATIENCE = 90.0
 NO_CLAIMS = "No entry had a claim, so no source was held against what it is cited for."
 SWAPPED = "In {count} of {total} entries the identifier is that of a work with another title."
 ALTERED = (
-    "In {count} of {total} entries the record has other authors or another year, which has no flag of its own: see "
-    "comparison."
+    "In {count} of {total} entries the record has other authors or another year, journal, volume, issue or pages, "
+    "which have no flag of their own: see comparison."
 )
 
 
@@ -394,10 +410,9 @@ async def audit(
         is_light = work is None or not is_heavy(work.row, item.entry.title)
         audited.append(tell(item) if is_light else await run_aside(context, tell, item))
     swapped = sum(entry.title_match == "mismatch" for entry in audited)
-    # Whether the authors or the year of an entry are not those of its record.
+    # Whether anything else of an entry is not what its record has.
     altered = sum(
-        entry.title_match != "mismatch"
-        and any(one["field"] in ("authors", "year") and one["verdict"] == "mismatch" for one in entry.comparison or ())
+        entry.title_match != "mismatch" and any(one["verdict"] == "mismatch" for one in entry.comparison or ())
         for entry in audited
     )
     warnings = [SWAPPED.format(count=swapped, total=len(audited))] if swapped else []

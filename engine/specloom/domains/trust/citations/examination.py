@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlsplit
 
 from specloom.core import KINDS, dataclass
 from specloom.domains.text import Identifier, terms
@@ -23,9 +24,9 @@ from ..sources.classify import classify
 from ..sources.links import NO_LINK, LinkCheck, find_copy, find_parked
 from .existence import RegistrySearch, Standing, find_by_reference, find_identified
 from .kinds import find_uncovered, is_covered
-from .match import Confidence, Match, cut_title, match_reference
+from .match import Confidence, Match, match_reference
 from .reference import PARTIES, Reference, from_fields
-from .titles import find_inside, find_sameness
+from .titles import cut_page_title, find_inside, find_sameness
 from .work import Work, tell_match
 
 UNASKED = Standing("unknown")
@@ -70,6 +71,7 @@ class CitationExamination:
     in_address: bool = False
     venue: str = ""
     parties: str = ""
+    decided: int | None = None
     is_chapter: bool = False
     standing: Standing = UNASKED
     search: RegistrySearch = UNSOUGHT
@@ -101,18 +103,25 @@ class CitationExamination:
     @property
     def is_titled(self) -> bool:
         """Whether the page at its address is called what the citation names."""
-        titles = [each for title in self.titles for each in cut_title(title)]
-        if self.reference.title:
-            return any(find_sameness(self.reference.title, each) for each in titles)
+        host = urlsplit(self.link.url or self.url).hostname or ""
+        titles = [each for title in self.titles for each in cut_page_title(title, host)]
+        # Title and site may read as author and title ("Composition API. Vuex").
+        if any(same.whole for title in self.titles if (same := find_sameness(self.reference.text, title))):
+            return True
+        title, text = self.reference.title, self.reference.text
+        if any(find_sameness(title or text, each) for each in titles):
+            return True
+        # What came as a title may be a whole reference, with its site and its date.
         names = [name.family for name in self.reference.authors]
-        return bool(find_inside(self.reference.text, titles, names)) or any(
-            find_sameness(self.reference.text, each) for each in titles
-        )
+        loose = self.reference.title_sign in ("", "field")
+        return loose and bool(find_inside(text, titles, names))
 
     def compare(self, work: Work) -> Match:
         """What it says of its work against a record; of a court's decision only the parties are its title."""
-        if self.parties:
-            return match_reference(replace(from_fields(title=self.parties), title_sign=PARTIES), work.record)
+        if self.identifier is not None and self.identifier.kind == "case":
+            years = (self.decided,) if self.decided else ()
+            named = replace(from_fields(title=self.parties), title_sign=PARTIES) if self.parties else self.reference
+            return match_reference(replace(named, years=years), work.record)
         if self.identifier is not None and self.identifier.kind == "isbn" and self._is_part():
             return match_reference(replace(self.reference, title="", title_sign="", authors=()), work.record)
         return match_reference(self.reference, work.record)
@@ -273,7 +282,10 @@ def _judge_found(
     if work is None:
         unread = tuple(CheckGap(what, "nobody who was asked has its record") for what in ("title", "retraction"))
         return CitationFinding("confirmed", gaps=unread)
-    match = found if found is not None else examination.compare(work)
+    match = examination.compare(work)
+    if found is not None:
+        # The record of its DOI has volume and pages, which the results of searches lack.
+        match = replace(found, volume=match.volume, issue=match.issue, pages=match.pages)
     gaps: list[CheckGap] = []
     if match.title.verdict == "not_checked":
         is_given = bool(examination.reference.title or terms(examination.reference.text))

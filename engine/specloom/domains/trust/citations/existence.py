@@ -14,7 +14,7 @@ from specloom.plugins import Context
 
 from ..records import Retraction
 from .aside import run_aside
-from .match import Confidence, Match, match_reference
+from .match import DECISION, Confidence, Match, match_reference
 from .notices import NoticeSource, judge_notices, merge
 from .reference import Reference
 from .retraction_list import SETTING, load_list
@@ -258,6 +258,10 @@ _REGISTERS: Mapping[str, _Register] = {
 }
 
 
+_KINDS = {"isbn": "book", "case": DECISION}
+"""What the works of a register are, where their records do not say."""
+
+
 async def find_identified(context: Context, identifier: Identifier, text: str = "") -> Standing | None:
     """The standing of the work that an identifier names; None for kinds that name no work (addresses, people).
 
@@ -348,7 +352,7 @@ async def _look_up(
         rows = [_describe(row) for row in answer.rows] if fields else answer.rows
         row = next((row for row in rows if not fields or any(_has(row.get(field), label) for field in fields)), None)
         if row is not None:
-            work = to_work(row, provider, kind="book" if kind == "isbn" else "")
+            work = to_work(row, provider, kind=_KINDS.get(kind, ""))
             return Standing("found", work, (*trail, f"existence: {provider} has {label}"), work.doi)
         trail.append(f"existence: {provider} has {lack}")
         answered.append(provider)

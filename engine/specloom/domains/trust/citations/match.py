@@ -1,7 +1,8 @@
-"""Whether a citation and a record speak of one work: title, authors, year and venue, each judged with its reasons.
+"""Whether a citation and a record speak of one work: title, authors, year, venue, volume, issue and pages.
 
-`mismatch` accuses, so it is only said where both sides are known, comparable (one script, no translation in sight) and
-far apart. What lies between a match and a mismatch is `not_checked`, with the reason why.
+Each is judged with its reasons. `mismatch` accuses, so it is only said where both sides are known, comparable (one
+script, no translation in sight) and far apart. What lies between a match and a mismatch is `not_checked`, with the
+reason why.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ from specloom.domains.text import (
 )
 from specloom.domains.text.tokens import tokens
 
-from .reference import PARTIES, Reference, from_fields, parse_reference
-from .titles import DISTINCTIVE, find_inside, find_sameness, is_other_work, is_translated, to_share
-from .venues import is_keeper, is_part, normalize_venue, same_venue, shares_words
+from .numbering import Numbering, compare_issues, compare_pages, compare_volumes
+from .reference import NO_NUMBERING, PARTIES, Reference, from_fields, parse_reference
+from .titles import DISTINCTIVE, DIVIDER, find_inside, find_sameness, is_other_work, is_translated, to_share
+from .venues import is_keeper, is_part, is_shorthand, normalize_venue, same_venue, shares_words
 
 # --- What is compared when a citation is held against a record, and what each comparison says -------------------------
 
@@ -40,7 +42,8 @@ class WorkRecord:
     """A work as a registry describes it. `titles` holds every title it has: main, with subtitle, original, translated.
 
     `years` are all years that it was issued in (online, print), `venues` every name of its journal or series, and
-    `kind` is what the registry calls the kind of work. `owners` are who may be named in place of its people.
+    `kind` is what the registry calls the kind of work. `owners` are who may be named in place of its people. `article`
+    is the number that takes the place of pages, or stands beside them.
     """
 
     titles: tuple[str, ...] = ()
@@ -49,6 +52,9 @@ class WorkRecord:
     venues: tuple[str, ...] = ()
     kind: str = ""
     owners: tuple[str, ...] = ()
+    numbering: Numbering = NO_NUMBERING
+    article: str = ""
+    publisher: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +182,7 @@ def cut_title(title: str) -> list[str]:
     "Otters – a reply" is not cut, since that is no page about otters.
     """
     cuts = [title]
-    for mark in re.finditer(r"\s[|·•»–—-]\s|\s::\s", title):
+    for mark in DIVIDER.finditer(title):
         head, rest = title[: mark.start()], title[mark.end() :]
         if not is_other_work(head) and not is_other_work(rest):
             cuts += [head, rest]
@@ -288,6 +294,13 @@ _YEAR_TOLERANCE = 1
 # Reports are approved, released and printed in different years, and of books there are editions.
 _SLACK = 3
 _SLOW, _REPRINTED = to_word_set(_TABLE["slow"]), to_word_set(_TABLE["reprinted"])
+_IN_JOURNALS = to_word_set(_TABLE["in_journals"])
+# Volumes from before were recorded afterwards, and much of what is cited of them is older than their records.
+_RECORDED_SINCE = 1950
+DECISION = "decision"
+"""The kind of work that a court's decision is."""
+# Old reporters date decisions by the term of the court.
+_DATED_BY_DAY = 1900
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,11 +312,14 @@ class Match:
     year: Judgement
     venue: Judgement
     confidence: Confidence
+    volume: Judgement
+    issue: Judgement
+    pages: Judgement
 
     @property
     def judgements(self) -> tuple[Judgement, ...]:
-        """The four comparisons."""
-        return (self.title, self.authors, self.year, self.venue)
+        """All comparisons."""
+        return (self.title, self.authors, self.year, self.venue, self.volume, self.issue, self.pages)
 
 
 def match_text(text: str, record: WorkRecord) -> Match:
@@ -312,10 +328,17 @@ def match_text(text: str, record: WorkRecord) -> Match:
 
 
 def match_fields(
-    record: WorkRecord, *, title: str = "", authors: Sequence[Name] = (), year: int | None = None, venue: str = ""
+    record: WorkRecord,
+    *,
+    title: str = "",
+    authors: Sequence[Name] = (),
+    year: int | None = None,
+    venue: str = "",
+    numbering: Numbering = NO_NUMBERING,
 ) -> Match:
     """The fields of an entry of a bibliography, or of a page, against a record; "" and None are not compared."""
-    return match_reference(from_fields(title=title, authors=tuple(authors), year=year, venue=venue), record)
+    reference = from_fields(title=title, authors=tuple(authors), year=year, venue=venue, numbering=numbering)
+    return match_reference(reference, record)
 
 
 def match_reference(reference: Reference, record: WorkRecord) -> Match:
@@ -324,10 +347,11 @@ def match_reference(reference: Reference, record: WorkRecord) -> Match:
     title = compare_title(reference, record, authors)
     year = compare_year(reference, record)
     venue = compare_venue(reference, record)
-    return Match(title, authors, year, venue, _to_confidence(reference, record, title, authors, year))
+    confidence = _to_confidence(reference, record, title, authors, year)
+    return Match(title, authors, year, venue, confidence, *compare_numbering(reference, record, venue))
 
 
-# --- year and venue ---
+# --- year, venue, and the place in it ---
 
 
 def compare_year(reference: Reference, record: WorkRecord) -> Judgement:
@@ -339,6 +363,8 @@ def compare_year(reference: Reference, record: WorkRecord) -> Judgement:
     distance = min(abs(one - two) for one in reference.years for two in record.years)
     if distance == 0:
         return Judgement("year", "match", supplied, recorded, "the year is the same")
+    if record.kind == DECISION:
+        return _judge_decided(distance, min(record.years), supplied, recorded)
     if distance <= _YEAR_TOLERANCE:
         return Judgement("year", "match", supplied, recorded, "the years are one apart, as online and print are")
     kind = record.kind.casefold()
@@ -350,6 +376,14 @@ def compare_year(reference: Reference, record: WorkRecord) -> Judgement:
     return Judgement("year", "mismatch", supplied, recorded, f"the years are {distance} apart")
 
 
+def _judge_decided(distance: int, year: int, supplied: str, recorded: str) -> Judgement:
+    """What another year says of a decision."""
+    if distance <= _YEAR_TOLERANCE or year < _DATED_BY_DAY:
+        reason = "dates of filing, of terms and of rehearings may differ"
+        return Judgement("year", "not_checked", supplied, recorded, reason)
+    return Judgement("year", "mismatch", supplied, recorded, f"the decision is of a year {distance} apart")
+
+
 def compare_venue(reference: Reference, record: WorkRecord) -> Judgement:
     """Whether a reference names a venue of the record, whole or abbreviated."""
     supplied, recorded = reference.venue, " / ".join(record.venues)
@@ -358,13 +392,64 @@ def compare_venue(reference: Reference, record: WorkRecord) -> Judgement:
         return Judgement("venue", "not_checked", supplied, recorded, missing)
     if any(same_venue(supplied, venue) for venue in record.venues):
         return Judgement("venue", "match", supplied, recorded, "the venue is the same, whole or abbreviated")
+    if record.publisher and same_venue(supplied, record.publisher):
+        return Judgement("venue", "not_checked", supplied, recorded, "its publisher is named in place of the venue")
     if is_keeper(supplied) or any(map(is_keeper, record.venues)):
         return Judgement("venue", "not_checked", supplied, recorded, "one side names where the work is kept")
-    if reference.title_sign != "field" or any(shares_words(supplied, venue) for venue in record.venues):
+    if not reference.is_venue:
+        return Judgement("venue", "not_checked", supplied, recorded, "the text does not say surely that it is a venue")
+    if any(shares_words(supplied, venue) for venue in record.venues) or any(
+        map(is_shorthand, (supplied, *record.venues))
+    ):
         return Judgement("venue", "not_checked", supplied, recorded, "the names may be two of one venue")
     if find_script(supplied) not in {find_script(venue) for venue in record.venues}:
         return Judgement("venue", "not_checked", supplied, recorded, "the names are in different scripts")
+    if any(compact(supplied) in compact(title) for title in record.titles):
+        return Judgement("venue", "not_checked", supplied, recorded, "what stands for the venue is a part of the title")
+    if not _is_of_journal(record):
+        reason = "only journals are told apart by their names: conferences, series and archives have several"
+        return Judgement("venue", "not_checked", supplied, recorded, reason)
+    if record.years and min(record.years) < _RECORDED_SINCE:
+        reason = "older volumes are recorded under names that their journals got later"
+        return Judgement("venue", "not_checked", supplied, recorded, reason)
     return Judgement("venue", "mismatch", supplied, recorded, "the names share no significant word")
+
+
+def compare_numbering(
+    reference: Reference, record: WorkRecord, venue: Judgement
+) -> tuple[Judgement, Judgement, Judgement]:
+    """Whether volume, issue and pages of a reference are those of the record, where both are of one journal.
+
+    A work may appear in several places, each with numbers of its own, so nothing is compared beside another venue.
+    """
+    supplied, recorded = reference.numbering, record.numbering
+    is_one_place = venue.verdict == "match" and _is_of_journal(record)
+    verdicts = {
+        "volume": compare_volumes(supplied.volume, recorded.volume, recorded.issue),
+        "issue": compare_issues(supplied.issue, recorded.issue),
+        "pages": compare_pages(supplied.pages, recorded.pages, record.article),
+    }
+    judgements = []
+    for name, (verdict, reason) in verdicts.items():
+        given, listed = getattr(supplied, name), getattr(recorded, name)
+        listed = listed or (record.article if name == "pages" else "")
+        if not given or not listed:
+            missing = f"no {name} supplied" if listed else f"the record has no {name}"
+            judgements.append(Judgement(name, "not_checked", given, listed, missing))
+        elif not is_one_place:
+            judgements.append(Judgement(name, "not_checked", "", listed, "it is compared within one journal only"))
+        elif verdict == "mismatch" and record.years and min(record.years) < _RECORDED_SINCE:
+            older = "older volumes are counted by series, and recorded in one count"
+            judgements.append(Judgement(name, "not_checked", given, listed, older))
+        else:
+            judgements.append(Judgement(name, verdict, given, listed, reason))
+    volume, issue, pages = judgements
+    return volume, issue, pages
+
+
+def _is_of_journal(record: WorkRecord) -> bool:
+    """Whether a work appeared in a journal, as far as its registry says what it is."""
+    return not record.kind or re.sub(r"[\W_]", "", record.kind.casefold()) in _IN_JOURNALS
 
 
 # --- both together ---

@@ -7,6 +7,7 @@ import re
 from specloom.core import dataclass
 from specloom.domains.text import Name, parse_name, parse_names, strip_markup
 
+from .numbering import Numbering, find_numbering
 from .titles import answers
 
 _YEAR = r"(?:1[5-9]|20)[0-9]{2}[a-z]?"
@@ -70,7 +71,7 @@ _DATED = re.compile(
 # "Jane Doe & Ann Roe, Title, 29 Venue 770 (2016)": law reviews, after the Bluebook.
 _BLUEBOOK = re.compile(
     rf"(?P<authors>{_WHOLE}(?:(?:,\s|,?\s(?:and|&)\s){_WHOLE}){{0,4}}(?:\set\sal\.)?),\s(?P<title>\S.{{8,300}}?),"
-    rf"\s[0-9]{{1,4}}\s(?P<venue>[^\d_(),][^(),]{{1,80}}?)\s[0-9][^()]{{0,40}}\((?P<year>{_YEAR})\)"
+    rf"\s(?P<volume>[0-9]{{1,4}})\s(?P<venue>[^\d_(),][^(),]{{1,80}}?)\s(?P<page>[0-9]{{1,6}})(?![0-9])[^()]{{0,40}}\((?P<year>{_YEAR})\)"
 )
 # "DOE J, ROE A, et al. Title[J]. Venue, 2016": the Chinese standard (GB/T 7714) marks what kind of work it is.
 _MARKED = re.compile(
@@ -96,6 +97,7 @@ _STOP = re.compile(
 
 
 PARTIES = "parties"
+NO_NUMBERING = Numbering()
 LONGEST_REFERENCE = 4000
 """Characters of a reference, or of a part of one, that are read; the longest that lists print have a quarter of it."""
 
@@ -106,7 +108,8 @@ class Reference:
 
     `title_sign` says by what the title was told from the rest: `field` (it was given as one), `parties` (it is the name
     of a court's case), `quoted`, `year` (it follows the year in brackets), `authors` (it follows the authors), or ""
-    when there is none.
+    when there is none. `is_venue` says that `venue` is surely the name of a journal or of its like: it was given as
+    one, a volume or an issue stands behind it, or it stands alone behind the title and is no house.
     """
 
     text: str
@@ -115,10 +118,17 @@ class Reference:
     years: tuple[int, ...] = ()
     venue: str = ""
     title_sign: str = ""
+    is_venue: bool = False
+    numbering: Numbering = NO_NUMBERING
 
 
 def from_fields(
-    *, title: str = "", authors: tuple[Name, ...] = (), year: int | None = None, venue: str = ""
+    *,
+    title: str = "",
+    authors: tuple[Name, ...] = (),
+    year: int | None = None,
+    venue: str = "",
+    numbering: Numbering = NO_NUMBERING,
 ) -> Reference:
     """A reference whose parts are known."""
     title = strip_markup(title[:LONGEST_REFERENCE])
@@ -129,6 +139,8 @@ def from_fields(
         years=(year,) if year else (),
         venue=strip_markup(venue[:LONGEST_REFERENCE]),
         title_sign="field" if title else "",
+        is_venue=bool(venue.strip()),
+        numbering=numbering,
     )
 
 
@@ -148,7 +160,7 @@ def parse_reference(text: str) -> Reference:
             if quoted
             else _split_title(match["rest"])
         )
-        return Reference(text, title.strip(), authors, (int(match["year"][:4]),), _to_venue(rest), "year")
+        return _to_reference(text, title.strip(), authors, (int(match["year"][:4]),), rest, "year")
     if (
         (quoted := _QUOTED.search(text, 0, _LONGEST))
         and not answers(text[: quoted.start()])
@@ -157,24 +169,26 @@ def parse_reference(text: str) -> Reference:
         # Some styles put the year between the authors and the title.
         authors = _parse_authors(_LAST_YEAR.sub("", text[: quoted.start()]).strip(" ,.:"))
         title = quoted["title"] or quoted["single"]
-        return Reference(text, title.strip(), authors, years, _to_venue(text[quoted.end() :]), "quoted")
+        return _to_reference(text, title.strip(), authors, years, text[quoted.end() :], "quoted")
     if (marked := _MARKED.match(text)) and (authors := _parse_authors(marked["authors"])):
-        return Reference(text, marked["title"].strip(), authors, years, _to_venue(marked["rest"] or ""), "authors")
+        return _to_reference(text, marked["title"].strip(), authors, years, marked["rest"] or "", "authors")
     if (pairs := _PAIRED.match(text)) and (authors := _parse_pairs(pairs["authors"])):
         title, rest = _split_title(pairs["rest"])
-        return Reference(text, title, authors, (int(pairs["year"][:4]),), _to_venue(rest), "authors")
+        return _to_reference(text, title, authors, (int(pairs["year"][:4]),), rest, "authors")
     if law := _BLUEBOOK.match(text):
         authors = parse_names(re.sub(r"\s?&\s?", " and ", law["authors"]))
-        return Reference(text, law["title"], authors, (int(law["year"][:4]),), law["venue"], "authors")
+        numbering = Numbering(law["volume"], "", law["page"])
+        years = (int(law["year"][:4]),)
+        return Reference(text, law["title"], authors, years, law["venue"], "authors", True, numbering)
     if (dated := _DATED.match(text)) and (authors := _parse_authors(dated["authors"])):
         rest_text = dated["rest"]
         # Where commas part everything, a name with the number of a volume behind one is the venue.
         volume = _VOLUME.search(rest_text)
-        title, rest = (rest_text[: volume.start()], volume["venue"]) if volume else _split_title(rest_text)
-        return Reference(text, title, authors, (int(dated["year"][:4]),), _to_venue(rest), "authors")
+        cut = (rest_text[: volume.start()], rest_text[volume.start("venue") :]) if volume else _split_title(rest_text)
+        return _to_reference(text, cut[0], authors, (int(dated["year"][:4]),), cut[1], "authors")
     if (parted := _LED_PARTED.match(text)) and (authors := _parse_authors(parted["authors"])):
         title, rest = _split_title(parted["rest"])
-        return Reference(text, title, authors, years, _to_venue(rest), "authors")
+        return _to_reference(text, title, authors, years, rest, "authors")
     if led := _LED.match(text):
         title, rest = _split_title(led["rest"])
         # A year between authors and title belongs to neither.
@@ -182,11 +196,31 @@ def parse_reference(text: str) -> Reference:
             title, rest = _split_title(rest)
         if _VENUE_LIKE.match(title):
             return Reference(text, "", _parse_authors(led["authors"]), years, _to_venue(title))
-        return Reference(text, title, _parse_authors(led["authors"]), years, _to_venue(rest), "authors")
+        return _to_reference(text, title, _parse_authors(led["authors"]), years, rest, "authors")
     if (signed := _SIGNED.match(text)) and _is_organisation(signed["authors"]):
         title, rest = _split_title(signed["rest"])
-        return Reference(text, title, (Name(signed["authors"]),), years, _to_venue(rest), "authors")
+        return _to_reference(text, title, (Name(signed["authors"]),), years, rest, "authors")
     return Reference(text, years=years)
+
+
+_ALONE = re.compile(rf"[\s.,;(]*+(?:{_YEAR})?[\s.,;)]*+")
+_HOUSE = re.compile(
+    r"\b(?:press|presses|verlag|publish\w{0,4}|publications|books|éditions|editions|university|universität|université"
+    r"|universidad|università|diss|thesis|dissertation|preprint|blog|website|report|working paper)\b",
+    re.IGNORECASE,
+)
+
+
+def _to_reference(
+    text: str, title: str, authors: tuple[Name, ...], years: tuple[int, ...], rest: str, sign: str
+) -> Reference:
+    """A reference with what the `rest` behind its title says: where it appeared, in which volume and on which pages."""
+    venue, numbering = _to_venue(rest), find_numbering(rest, years)
+    is_numbered = bool(numbering.volume or numbering.issue)
+    # Behind a title, a name with nothing but a year is where it appeared, unless that is a house.
+    is_alone = bool(_ALONE.fullmatch(rest.removeprefix(venue))) and not re.search(r"[.?!]\s", venue)
+    is_venue = bool(venue) and (is_numbered or ((is_alone or sign == "quoted") and not _HOUSE.search(venue)))
+    return Reference(text, title, authors, years, venue, sign, is_venue, numbering)
 
 
 def _may_precede_title(before: str) -> bool:

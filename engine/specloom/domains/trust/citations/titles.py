@@ -139,6 +139,47 @@ def find_sameness(supplied: str, recorded: str) -> Sameness | None:
     return None
 
 
+DIVIDER = re.compile(r"\s[|·•»–—-]\s|\s::\s")
+"""What stands in the title of a page between its own title and the name of its site."""
+_SITES = to_word_set(_TABLE["sites"])
+_SHORTEST_LABEL = 3
+
+
+def cut_page_title(title: str, host: str) -> list[str]:
+    """What the title of a page may call the page itself: the whole, and the whole without the names of its site.
+
+    All pages of a site share its name, so that a citation which has nothing but that name means any of them. The name
+    stands last, or first where its words are those of the host.
+    """
+    marks = list(DIVIDER.finditer(title))
+    starts, ends = [0, *(mark.end() for mark in marks)], [*(mark.start() for mark in marks), len(title)]
+    parts = [title[start:end] for start, end in zip(starts, ends, strict=True)]
+    if len(parts) < 2:
+        return [title]
+    first, last = 0, len(parts)
+    if is_site_name(parts[0], host) and not is_site_name(parts[-1], host):
+        first = 1
+    else:
+        last -= 1
+    cuts = [title[starts[first] : ends[at]] for at in range(first, last)]
+    # Names of sites stand beside each other; "Otters – a reply" is no page about otters.
+    kept = [
+        cut
+        for at, cut in enumerate(cuts, first)
+        if not is_other_work(cut) and not (at + 1 < len(parts) and is_other_work(parts[at + 1]))
+    ]
+    return [title, *(cut for cut in dict.fromkeys(kept) if terms(cut))]
+
+
+def is_site_name(part: str, host: str) -> bool:
+    """Whether a part of a page's title is the name of its site: it has a word of the host, or one that sites have."""
+    labels = [label for label in host.casefold().split(".")[:-1] if len(label) >= _SHORTEST_LABEL]
+    words = re.findall(r"[^\W_]+", fold(part))
+    joined = "".join(words)
+    named = any(label in words or (len(label) > _SHORTEST_LABEL and label in joined) for label in labels)
+    return named or not _SITES.isdisjoint(words)
+
+
 def is_called_retracted(title: str) -> bool:
     """Whether a title says in front or behind that the work was retracted or withdrawn."""
     return bool(_CALLED.search(title))
@@ -292,14 +333,25 @@ _TELLING = {code: to_word_set(words) for code, words in _TABLE["telling"].items(
 
 
 def _language(title: str) -> str:
-    """The language of a title in Latin letters, "" when its function words do not tell."""
+    """The language of a title in Latin letters, "" when neither its function words nor how its words end tell."""
     words = re.findall(r"[^\W\d_]+", title.casefold())
     counts = {name: sum(word in telling for word in words) for name, telling in _TELLING.items()}
     best = max(counts.values())
     leaders = [name for name, count in counts.items() if count == best]
-    return leaders[0] if best and len(leaders) == 1 else ""
+    if best:
+        return leaders[0] if len(leaders) == 1 else ""
+    long = [word for word in words if len(word) >= _LONG]
+    counts = {name: sum(word.endswith(endings) for word in long) for name, endings in _ENDINGS.items()}
+    best = max(counts.values())
+    leaders = [name for name, count in counts.items() if count == best]
+    is_told = best and best * _ENDING >= len(long) and len(leaders) == 1
+    # English endings are those of others too ("undersökning").
+    return leaders[0] if is_told and leaders[0] != "en" else ""
 
 
+_ENDINGS = {code: tuple(to_word_set(words)) for code, words in _TABLE["endings"].items()}
+_ENDING = 3
+"""Of how many longer words one has to have an ending of a language, where no function word tells it."""
 _FOREIGN = to_word_set(_TABLE["foreign"])
 _ACCENTED = 4
 """Of how many long words one with an accent tells a language."""

@@ -54,6 +54,18 @@ def is_keeper(text: str) -> bool:
     return any(word in _KEEPERS for word in normalize_venue(text).split())
 
 
+def is_shorthand(text: str) -> bool:
+    """Whether a name is made of initials (ApJ, A&A, T-PAMI), which may be short for anything."""
+    bare = re.sub(r"[\W_]", "", text)
+    words = re.findall(r"[^\W_]+", text)
+    capitals = sum(character.isupper() for character in bare)
+    is_one = len(bare) <= _LONGEST_SHORTHAND and len(words) <= 2 and capitals >= 2
+    return bool(words) and (is_one or all(len(word) <= 2 for word in words))
+
+
+_LONGEST_SHORTHAND = 7
+
+
 def shares_words(first: str, second: str) -> bool:
     """Whether two names have a word in common, whole or shortened, that is more than "journal" or "proceedings"."""
     left = [word for word in _significant(normalize_venue(first)) if word not in _COMMON]

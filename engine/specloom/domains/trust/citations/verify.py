@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from specloom.core import Fault, dataclass
-from specloom.domains.text import Detected, detect, find_doi, find_parties, strip_unseen, terms
+from specloom.domains.text import Detected, detect, find_decided, find_doi, find_parties, strip_unseen, terms
 from specloom.plugins import Context
 
 from ..claims.coverage import SourceReading, judge_claim, read_first
@@ -126,6 +126,7 @@ def to_examination(detected: Detected, text: str) -> CitationExamination:
         # An address stands for the identifier in it, and for no other that somebody put beside it.
         in_address=is_url and identifier is not None and identifier.start < len(urls[0]),
         parties=find_parties(detected.rest) if is_case else "",
+        decided=find_decided(text, identifier) if identifier is not None and is_case else None,
     )
 
 

@@ -12,6 +12,7 @@ from specloom.domains.text import Name, parse_name, strip_markup, to_address, to
 from ..records import Retraction
 from .match import Match, WorkRecord
 from .notices import Notice, NoticeSource, from_status, judge_notices, to_notices
+from .numbering import Numbering
 
 MOST_AUTHORS = 30
 """Authors of a record that are told."""
@@ -21,6 +22,8 @@ _MOST_LINES = 6
 """Titles of a record that are compared, and names of its venues."""
 _LONGEST_TITLE, _LONGEST_VENUE, _LONGEST_NAME, _LONGEST_ABSTRACT = 1000, 300, 200, 1000
 """Characters of each that are read: a registry may answer anything."""
+_LONGEST_NUMBER = 60
+"""Characters of a volume, an issue or pages."""
 _HEAVY, _MANY = 1000, 100
 """Characters of a title or a reference, and names and titles of a record, that only few honest ones have more of."""
 _MARKED_UP = 5
@@ -68,6 +71,8 @@ class Work:
             "authorCount": count if count > MOST_AUTHORS else None,
             "year": row.get("year"),
             "journal": self.record.venues[0] if self.record.venues else None,
+            **self.record.numbering._asdict(),
+            "articleNumber": self.record.article,
             "publisher": _to_text(row.get("publisher"), _LONGEST_VENUE),
             "type": row.get("type"),
             "doi": self.doi,
@@ -106,6 +111,9 @@ def to_work(row: Mapping[str, Any], provider: str, *, kind: str = "") -> Work:
             venues=_to_lines(venues, _LONGEST_VENUE),
             kind=str(row.get("type") or kind)[:_LONGEST_NAME],
             owners=_to_lines((row.get(name) for name in OWNERS), _LONGEST_NAME),
+            numbering=Numbering(*(_to_text(row.get(name), _LONGEST_NUMBER) for name in Numbering._fields)),
+            article=_to_text(row.get("article_number"), _LONGEST_NUMBER),
+            publisher=_to_text(row.get("publisher"), _LONGEST_VENUE),
         ),
         row,
         to_doi(str(row.get("doi") or "")),
