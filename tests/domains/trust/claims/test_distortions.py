@@ -3,7 +3,7 @@
 import pytest
 
 from specloom.domains.trust.claims.coverage import assess
-from specloom.domains.trust.claims.distortions import find_quotations
+from specloom.domains.trust.claims.quotations import find_quotations
 
 REST = (
     " The report was printed by the county and paid for by a public fund. Its authors thank all who took part over the "

@@ -174,7 +174,7 @@ def _to_facts(audit: ReferenceAudit, given: AuditInput) -> ReportFacts:
             (
                 (own("existence, by registers and indexes"),),
                 (own("notices of retraction"),),
-                (own("title, authors, year and venue against the record"),),
+                (own("title, authors, year, venue, volume, issue and pages against the record"),),
                 (own("whether the address answers"),),
                 (own(f"claims against their sources: {claimed} of {audit.entry_count} entries had one"),),
             ),

@@ -31,8 +31,9 @@ from specloom.plugins import HOOKS, Context, Row
 from ..records import ClaimCheck, Support
 from .cues import Cue, find_cues
 from .denials import is_open
-from .distortions import Quotation, find_distortions, find_quotations
+from .distortions import find_distortions
 from .matter import ClaimPassage, find_passages, to_subject
+from .quotations import Quotation, find_quotations
 from .weight import ClaimTokens, SentenceMatch, find_initials, match_sentence, score, share, to_claim_tokens, union
 
 LABELS = ("addressed", "partially_addressed", "not_addressed")
@@ -122,6 +123,9 @@ def assess(claim: str, text: str) -> Coverage:
     subject = to_subject(claim, query, language, hits)
     passages = find_passages(subject, evidence, spoken)
     quotations = find_quotations(claim, text)
+    altered = next((each.altered for each in quotations if each.altered is not None), None)
+    if label == "not_addressed" and altered is not None:
+        label, reason = "partially_addressed", f"the source has nearly the words of the quotation: {altered.differing}"
     unknown = "The language of the text could not be told"
     unlisted = f"There is no list of cues for {language.code!r}"
     return Coverage(

@@ -10,36 +10,20 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
-from specloom.core import dataclass
 from specloom.domains.text import sentences
-from specloom.domains.text.fold import compact, fold
+from specloom.domains.text.fold import fold
 from specloom.domains.text.tokens import tokens
 
 from .cues import Cue
 from .denials import find_denials
 from .lexicon import EXCLUSIVE, NEVER, Lexicon, find_part
 from .matter import ClaimPassage, Subject
+from .quotations import Quotation
 from .weight import occurs
 
 DISTORTION_KINDS = ("quotation", "causation", "certainty", "scope", "population")
 """What a claim may have changed of its source."""
 
-_MARKS: Final = (
-    ("“", "”"),
-    ("„", "“"),
-    ("„", "”"),
-    ("«", "»"),
-    ("»", "«"),
-    ("「", "」"),
-    ("『", "』"),
-    ('"', '"'),
-    ("‹", "›"),
-)
-_LONGEST_QUOTATION: Final = 1000
-_FEWEST_LETTERS, _FEWEST_SIGNS = 12, 5
-"""Letters of a quotation that are looked for, and signs of one in a script without blanks: shorter ones are names."""
-_LEFT_OUT: Final = re.compile(r"\[[^\]]{0,200}\]|\(?(?:\.\s?\.\s?\.|…)\)?|［[^］]{0,200}］")
-_SCRIPT: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _HUMANS: Final = (
     "children",
     "adolescents",
@@ -63,49 +47,6 @@ _MAY: Final = re.compile(r"(?<=[\w,] )May\b")
 _MOST_FOLLOWING: Final = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Quotation:
-    """A passage that a claim has in quotation marks, and whether the text has it word for word."""
-
-    text: str
-    found: bool
-
-
-def find_quotations(claim: str, text: str) -> tuple[Quotation, ...]:
-    """The quotations of a claim, each with whether a text has it but for case, punctuation and marked omissions."""
-    quotations = list(dict.fromkeys(_cut_quotations(claim)))
-    if not quotations:
-        return ()
-    letters = compact(text)
-    return tuple(Quotation(each, _is_quoted(each, letters)) for each in quotations)
-
-
-def _cut_quotations(claim: str) -> Iterator[str]:
-    claim = claim[: 2 * _LONGEST_QUOTATION]
-    for opening, closing in _MARKS:
-        start = claim.find(opening)
-        while start >= 0:
-            end = claim.find(closing, start + 1)
-            if end < 0:
-                break
-            quotation = claim[start + 1 : end].strip()
-            letters = compact(quotation)
-            fewest = _FEWEST_SIGNS if _SCRIPT.search(quotation) else _FEWEST_LETTERS
-            if len(letters) >= fewest and (len(quotation.split()) > 2 or _SCRIPT.search(quotation)):
-                yield quotation
-            start = claim.find(opening, end + 1)
-
-
-def _is_quoted(quotation: str, letters: str) -> bool:
-    at = 0
-    for part in map(compact, _LEFT_OUT.split(quotation)):
-        found = letters.find(part, at)
-        if found < 0:
-            return False
-        at = found + len(part)
-    return True
-
-
 def find_distortions(
     subject: Subject,
     passages: Sequence[ClaimPassage],
@@ -114,7 +55,7 @@ def find_distortions(
     following: Sequence[str],
 ) -> tuple[Cue, ...]:
     """What a claim may have changed of the passages on its matter; `following` are the sentences behind those."""
-    cues = [_to_altered(each.text, passages) for each in quotations if not each.found]
+    cues = [_to_altered(each, passages) for each in quotations if not each.found]
     lexicon = subject.lexicon
     if lexicon is not None and passages and subject.language.has_cues:
         best = max(passage.matter for passage in passages)
@@ -128,10 +69,12 @@ def find_distortions(
     return tuple(cue for cue in cues if firsts[cue.kind, cue.claimed] is cue)
 
 
-def _to_altered(quotation: str, passages: Sequence[ClaimPassage]) -> Cue:
-    """A quotation that the text does not have, beside the passage that is nearest to it."""
-    near = max(passages, key=lambda passage: _likeness(quotation, passage.sentence), default=None)
-    return Cue("quotation", near.sentence if near is not None else "", quotation, quotation, "")
+def _to_altered(quotation: Quotation, passages: Sequence[ClaimPassage]) -> Cue:
+    """A quotation that the text does not have, beside the passage that is nearly it, or else has most in common."""
+    if (altered := quotation.altered) is not None:
+        return Cue("quotation", altered.sentence, altered.differing, quotation.text, altered.passage)
+    near = max(passages, key=lambda passage: _likeness(quotation.text, passage.sentence), default=None)
+    return Cue("quotation", near.sentence if near is not None else "", quotation.text, quotation.text, "")
 
 
 def _likeness(one: str, other: str) -> float:
