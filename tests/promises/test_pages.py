@@ -83,6 +83,12 @@ def papers(
     return Walk("academic_search", f"{operation}.scholarly", address, pages, total, size, "papers", also=also)
 
 
+def of_kind(kind: str, operation: str, address: str, pages: Pages, size: int) -> Walk:
+    """A search for works of one kind by who has nothing else."""
+    asked = {"query": "otters", "type": kind}
+    return Walk("academic_search", f"{operation}.scholarly", address, pages, 137, size, "papers", arguments=asked)
+
+
 TOKEN = {"auth/accesstoken": {"access_token": "t", "expires_in": 1200}}
 TICKERS = {"company_tickers": {"0": {"cik_str": 9000001, "ticker": "OTTR", "title": "Otter Inc."}}}
 SERIES = {"series_id": "OTTER"}
@@ -98,6 +104,10 @@ WALKS = [
     papers("arxiv", "export.arxiv.org/api/query", paged.arxiv, 137, 25),
     papers("core", "api.core.ac.uk", paged.core, 137, 25),
     papers("doaj", "doaj.org/api", paged.doaj, 137, 25),
+    of_kind("book", "openlibrary", "openlibrary.org", paged.openlibrary, 20),
+    of_kind("book", "doab", "directory.doabooks.org", paged.doab, 25),
+    of_kind("dataset", "datacite", "api.datacite.org/dois", paged.datacite, 15),
+    of_kind("dataset", "zenodo", "zenodo.org/api", paged.zenodo, 10),
     Walk("web_search", "brave.web", "/web/search", paged.brave_web, 200, 50, "results"),
     Walk("web_search", "google.web", "googleapis.com", paged.google, 100, 15, "results"),
     Walk("news_search", "brave.news", "/news/search", paged.brave_news, 137, 20, "articles"),

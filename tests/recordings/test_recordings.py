@@ -15,6 +15,7 @@ WITHOUT = {
     "brave_context": "no recording of passages",
     "commons": "no recording",
     "core": "no recording",
+    "doab": "no recording",
     "doi_registry": "recorded is which agency a DOI is of, and asked is whether it is registered",
     "ecosystems": "no recording",
     "fxtwitter": "no recording",
@@ -48,6 +49,7 @@ WITHOUT = {
     "xquik": "no recording",
     "youcom": "no recording",
     "youcom_keyless": "no recording",
+    "zenodo": "no recording",
 }
 """Providers without a recorded answer, with the reason."""
 

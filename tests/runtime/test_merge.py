@@ -306,3 +306,53 @@ def test_what_was_given_before_is_left_out() -> None:
 
     assert [row["doi"] for row in found.rows] == ["10.1234/6", "10.1234/7", "10.1234/8"]
     assert len(join_marks(marks, [f"{at:04}" for at in range(500)])) == 4 * 340
+
+
+# --- A key of which one value in common is enough --------------------------------------------------------------------
+
+
+def book(title: str, *isbns: str, doi: str = "", provider: str = A, place: int = 1) -> Row:
+    found = work(title, doi, url="" if doi else f"https://{provider}.example/{place}/{title}")
+    return {**found, "isbns": list(isbns), "provider": provider, "place": place}
+
+
+def test_one_isbn_in_common_makes_one_book_of_two_editions_however_it_is_written() -> None:
+    rows = merged(
+        book("Sea otters", "978-0-00-000001-9", "9780000000026", doi="10.1234/s"),
+        book("The sea otter", "0000000000", "9780000000019", provider=B),
+    )
+
+    assert [row["found_by"] for row in rows] == [["crossref", "openalex"]]
+
+
+def test_books_without_an_isbn_in_common_and_numbers_of_ten_digits_alone_join_nothing() -> None:
+    rows = merged(
+        book("Sea otters", "9780000000019", "0000000000"),
+        book("River otters", "9780000000026", "0000000000", provider=B),
+    )
+
+    assert len(rows) == 2
+
+
+def test_an_isbn_that_two_works_with_dois_share_joins_neither_of_them_to_a_third() -> None:
+    rows = merged(
+        book("Otters at night", "9780000000019", doi="10.1234/s.1"),
+        book("Otters by day", "9780000000019", doi="10.1234/s.2", place=2),
+        book("All about otters", "9780000000019", provider=B),
+    )
+
+    assert len(rows) == 3
+
+
+def test_three_catalogues_each_of_which_shares_a_number_with_the_next_have_one_book_in_any_order() -> None:
+    rows = [
+        book("Otters", "9780000000019", provider="openlibrary"),
+        book("Otters", "9780000000019", "9780000000026", provider="doab"),
+        book("Otters, second edition", "9780000000026", provider=B),
+    ]
+
+    told = [[(row["title"], row["found_by"]) for row in merged(*order)] for order in itertools.permutations(rows)]
+
+    assert all(one == told[0] for one in told)
+    assert told[0][0][1] == ["crossref", "doab", "openlibrary"]
+    assert len(told[0]) == 1

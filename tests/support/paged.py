@@ -102,6 +102,31 @@ def doaj(query: dict[str, str], _: Any, total: int) -> Stub:
     return {"total": total, "page": page, "results": found}
 
 
+def openlibrary(query: dict[str, str], _: Any, total: int) -> Stub:
+    size, page = int(query["limit"]), int(query.get("page", 1))
+    found = [{"key": f"/works/OL{n}W", "title": title(n)} for n in rows((page - 1) * size, size, total)]
+    return {"numFound": total, "docs": found}
+
+
+def doab(query: dict[str, str], _: Any, total: int) -> Stub:
+    found = rows(int(query.get("offset", 0)), int(query["limit"]), total)
+    return [{"name": title(n), "handle": f"20.500.12854/{n}", "metadata": []} for n in found]
+
+
+def datacite(query: dict[str, str], _: Any, total: int) -> Stub:
+    size, page = int(query["page[size]"]), int(query.get("page[number]", 1))
+    found = rows((page - 1) * size, size, total)
+    data = [{"attributes": {"doi": f"10.5061/{n}", "titles": [{"title": title(n)}]}} for n in found]
+    return {"data": data, "meta": {"total": total}}
+
+
+def zenodo(query: dict[str, str], _: Any, total: int) -> Stub:
+    size, page = int(query["size"]), int(query.get("page", 1))
+    found = rows((page - 1) * size, size, total)
+    hits = [{"metadata": {"title": title(n), "doi": f"10.5281/zenodo.{n}"}} for n in found]
+    return {"hits": {"total": total, "hits": hits}}
+
+
 # --- Web, news, images ---
 
 

@@ -89,7 +89,8 @@ def _identity(node: Node | None, row: Mapping[str, Argument], report: Report) ->
             place = item.entries["near"].place
             report.add("E110", place, f"a row has no number {number!r}", did_you_mean(number, numbers))
         if value is not None:
-            keys.append(IdentityKey(value, said.get("decides", False), number, near.get("by", 0)))
+            is_any = said.get("any", False)
+            keys.append(IdentityKey(value, said.get("decides", False), number, near.get("by", 0), is_any))
     version = node.get("version")
     known = compile_text(version, scope) if version is not None else None
     return RowIdentity(tuple(keys), known, tuple(to_plain(node.get("lead")) or ())) if keys else None

@@ -410,6 +410,8 @@ class IdentityKey:
     """A number that has to be alike as well."""
     by: int = 0
     """How far two such numbers may be apart."""
+    is_any: bool = False
+    """Whether the value is a list of which one in common is enough, such as the ISBNs of the editions of a book."""
 
 
 @dataclass(frozen=True, slots=True)

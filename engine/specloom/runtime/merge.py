@@ -78,7 +78,12 @@ def merge(
     records = sorted((_to_record(row, identity, context) for row in rows), key=lambda one: one.order)
     ranked = []
     for cluster in _link(records, identity.keys):
-        marks = [(at, _mark(at, key)) for one in cluster.records for at, key in enumerate(one.keys) if key is not None]
+        marks = [
+            (at, _mark(at, value))
+            for one in cluster.records
+            for at, key in enumerate(identity.keys)
+            for value in _values(one.keys[at], key)
+        ]
         if seen and not seen.isdisjoint(mark for _, mark in marks):
             continue
         members = sorted(cluster.records, key=lambda one: one.order)
@@ -98,11 +103,20 @@ def _to_record(row: Row, identity: RowIdentity, context: Bindings) -> _Record:
     inside = Layer(context, row=row)
     version = str(evaluate(identity.version, inside) or "") if identity.version is not None else ""
     rank = identity.lead.index(version) if version in identity.lead else len(identity.lead)
-    return _Record(row, [_to_key(evaluate(key.value, inside)) for key in identity.keys], version, rank)
+    return _Record(row, [_to_key(evaluate(key.value, inside), key) for key in identity.keys], version, rank)
 
 
-def _to_key(value: Any) -> Any:
-    """What two rows have to share; None where a part of it is missing."""
+def _values(key: Any, of: IdentityKey) -> tuple[Any, ...]:
+    """What of a row's key another row may share."""
+    if key is None:
+        return ()
+    return key if of.is_any else (key,)
+
+
+def _to_key(value: Any, of: IdentityKey) -> Any:
+    """What two rows have to share; None where a part of it is missing, or all of a list of which one is enough."""
+    if of.is_any:
+        return tuple(sorted({part for part in value or () if part not in MISSING})) or None
     if isinstance(value, list):
         return tuple(value) if value and all(part not in MISSING for part in value) else None
     return value if value not in MISSING else None
@@ -118,14 +132,14 @@ def _link(records: list[_Record], keys: Sequence[IdentityKey]) -> list[_Cluster]
         cluster = of[at] = _Cluster([record])
         for number, key in enumerate(keys):
             if key.decides and record.keys[number] is not None:
-                cluster.decided[number, record.version] = {record.keys[number]}
+                cluster.decided[number, record.version] = set(_values(record.keys[number], key))
     for number, key in enumerate(keys):
         buckets: dict[Any, list[int]] = {}
         for at, record in enumerate(records):
-            if record.keys[number] is not None:
-                buckets.setdefault(record.keys[number], []).append(at)
+            for value in _values(record.keys[number], key):
+                buckets.setdefault(value, []).append(at)
         for bucket in buckets.values():
-            if len(bucket) > 1 and not (key.near and _is_ambiguous([of[at] for at in bucket], number)):
+            if len(bucket) > 1 and not ((key.near or key.is_any) and _is_ambiguous([of[at] for at in bucket], number)):
                 _join(bucket, number, key, records, of)
     return list({id(cluster): cluster for cluster in of.values()}.values())
 
