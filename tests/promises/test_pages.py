@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from specloom.cache import AnswerCache
+from specloom.core import Request
 from tests.support import paged
 from tests.support.paged import Pages, day, serve, title
 from tests.support.shipped import shipped_model
@@ -73,7 +74,8 @@ class Walk:
 
     def expected(self) -> list[str]:
         """What the rows show, in order."""
-        return [(day if self.shows == "date" else title)(n) for n in range(self.total)]
+        shown = {"date": day, "url": str}.get(self.shows, title)
+        return [shown(n) for n in range(self.total)]
 
 
 def papers(
@@ -89,6 +91,23 @@ def of_kind(kind: str, operation: str, address: str, pages: Pages, size: int) ->
     return Walk("academic_search", f"{operation}.scholarly", address, pages, 137, size, "papers", arguments=asked)
 
 
+def edges(provider: str, address: str, pages: Pages, total: int, direction: str, also: Mapping[str, Stub]) -> Walk:
+    """The works that cite a paper, or those that it cites."""
+    asked = {"paper": "10.1000/seed", "direction": direction}
+    shown = "citedBy" if direction == "cited_by" else "references"
+    return Walk("citation_graph", f"{provider}.citations", address, pages, total, 20, shown, arguments=asked, also=also)
+
+
+def text_of(request: Request) -> Stub:
+    """A page that says which it is."""
+    number = request.url.rpartition("/")[2]
+    return 200, {"content-type": "text/markdown"}, f"# Otters\n\nOtters swim in river {number}, and sleep at its bank."
+
+
+TEXTS = {"//x.example/": text_of}
+SEED = {"/paper/batch": [{"paperId": "5eed", "title": "Seed"}]}
+CITED = [f"https://openalex.org/W{n}" for n in range(90)]
+OPEN_SEED = {"/works/doi": {"id": "https://openalex.org/W10", "title": "Seed", "referenced_works": CITED}}
 TOKEN = {"auth/accesstoken": {"access_token": "t", "expires_in": 1200}}
 TICKERS = {"company_tickers": {"0": {"cik_str": 9000001, "ticker": "OTTR", "title": "Otter Inc."}}}
 SERIES = {"series_id": "OTTER"}
@@ -108,6 +127,11 @@ WALKS = [
     of_kind("book", "doab", "directory.doabooks.org", paged.doab, 25),
     of_kind("dataset", "datacite", "api.datacite.org/dois", paged.datacite, 15),
     of_kind("dataset", "zenodo", "zenodo.org/api", paged.zenodo, 10),
+    edges("semanticscholar", "/paper/5eed/citations", paged.semanticscholar_citations, 237, "cited_by", SEED),
+    edges("semanticscholar", "/paper/5eed/references", paged.semanticscholar_references, 137, "references", SEED),
+    edges("openalex", "api.openalex.org/works?", paged.openalex, 137, "cited_by", OPEN_SEED),
+    edges("openalex", "api.openalex.org/works?", paged.openalex, 90, "references", OPEN_SEED),
+    Walk("search_and_scrape", "brave.web", "/web/search", paged.brave_web, 95, 10, "sources", "url", also=TEXTS),
     Walk("web_search", "brave.web", "/web/search", paged.brave_web, 200, 50, "results"),
     Walk("web_search", "google.web", "googleapis.com", paged.google, 100, 15, "results"),
     Walk("news_search", "brave.news", "/news/search", paged.brave_news, 137, 20, "articles"),
@@ -290,8 +314,7 @@ async def test_a_walk_to_the_end_gives_every_row_once_and_in_order(walk: Walk) -
             break
 
     assert cursor is None
-    expected = [str(n) for n in range(walk.total)] if walk.shows == "url" else walk.expected()
-    assert shown == expected
+    assert shown == walk.expected()
 
 
 @pytest.mark.parametrize(

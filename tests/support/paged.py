@@ -102,6 +102,18 @@ def doaj(query: dict[str, str], _: Any, total: int) -> Stub:
     return {"total": total, "page": page, "results": found}
 
 
+def semanticscholar_citations(query: dict[str, str], _: Any, total: int) -> Stub:
+    found = rows(int(query.get("offset", 0)), int(query["limit"]), total)
+    more = {"next": found.stop} if found.stop < total else {}
+    return {**more, "data": [{"citingPaper": {"paperId": f"c{n}", "title": title(n)}} for n in found]}
+
+
+def semanticscholar_references(query: dict[str, str], _: Any, total: int) -> Stub:
+    found = rows(int(query.get("offset", 0)), int(query["limit"]), total)
+    more = {"next": found.stop} if found.stop < total else {}
+    return {**more, "data": [{"citedPaper": {"paperId": f"r{n}", "title": title(n)}} for n in found]}
+
+
 def openlibrary(query: dict[str, str], _: Any, total: int) -> Stub:
     size, page = int(query["limit"]), int(query.get("page", 1))
     found = [{"key": f"/works/OL{n}W", "title": title(n)} for n in rows((page - 1) * size, size, total)]
