@@ -23,7 +23,7 @@ PUBLISHED: dict[str, set[str]] = {
     "brand_research": set(),
     "citation_graph": set(),
     "clinical_search": {"phase", "outcome", "country", "min_enrollment", "completed_from", "has_results"},
-    "econ_search": set(),
+    "econ_search": {"dimensions"},
     "filing_search": set(),
     "format_bibliography": {"bibliography", "format"},
     "legal_search": {"judge", "docket_number", "cites"},

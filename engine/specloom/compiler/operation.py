@@ -131,8 +131,16 @@ def _compile_step(node: Map, scope: Scope, capability: Capability | None, tracke
         _paging(paging_node, reading, scope, tracker) if isinstance(paging_node, Map) else None,
         _base(node.get("base"), scope, tracker),
         tracker.expression(_WHAT, query, scope) if isinstance(query, YamlScalar) else None,
+        _refusal(node, scope, tracker),
     )
     return step if len(scope.report.errors) == before else None
+
+
+def _refusal(node: Map, scope: Scope, tracker: DependencyTracker) -> Value | None:
+    value = tracker.text(_WHAT, "refuse", node, scope)
+    if value is not None:
+        check_kind("`refuse`", TEXT, value, scope.report)
+    return value
 
 
 def _paging(node: Map, reading: ResponseMapping, scope: Scope, tracker: DependencyTracker) -> Paging:

@@ -332,10 +332,10 @@ WITNESS: Mapping[str, Shape] = {"provider": TEXT, "place": INTEGER}
 """The fields of a row that say who gave it, and as the how manieth."""
 
 
-def row_shape_of(plan: Iterable[Strategy], around: Symbols, *, merged: bool = False) -> RecordType:
+def row_shape_of(plan: Iterable[Strategy], around: Symbols, *, witnessed: bool = False) -> RecordType:
     """A row that any of these strategies may give: a field that not all of them have may be null.
 
-    With `merged` a row says who gave it.
+    With `witnessed` a row says who gave it.
     """
     strategies = list(plan)
     operations = dict.fromkeys(one.operation for one in strategies if one.operation)
@@ -348,12 +348,12 @@ def row_shape_of(plan: Iterable[Strategy], around: Symbols, *, merged: bool = Fa
             everywhere = all(name in other.fields for other in shapes)
             together = join(fields[name], known) if name in fields else known
             fields[name] = together if everywhere else maybe(together)
-    return whole({**fields, **WITNESS} if merged else fields)
+    return whole({**fields, **WITNESS} if witnessed else fields)
 
 
 def check_witnesses(plan: Iterable[Strategy], report: Report) -> None:
-    """Report strategies whose rows nobody is named for who gave them, in a tool that merges rows."""
+    """Report strategies whose rows nobody is named for who gave them, in a tool that gathers or merges."""
     for strategy in plan:
         if strategy.kind not in ("call", "first_of", "gather"):
-            message = f"rows of `{strategy.kind}` are nobody's, and `merge` puts rows of providers together"
+            message = f"rows of `{strategy.kind}` are nobody's, and here each row says who gave it"
             report.add("E105", strategy.place, message, "use `gather`, `first_of` or `call`")

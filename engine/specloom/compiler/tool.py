@@ -83,8 +83,9 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
     # What a strategy that cannot be used would have given is not known, so nothing that names it is blamed.
     scope = scope.plus(parts=shape_of_parts(plan)) if is_whole and "parts" in scope.names.fields else scope
     merged = any("merge" in stage for stage in maps_of(root.get("after")))
-    given = row_shape_of(plan, around, merged=merged) if is_whole else OPEN
-    if merged:
+    witnessed = merged or any(strategy.kind == "gather" for strategy in plan)
+    given = row_shape_of(plan, around, witnessed=witnessed) if is_whole else OPEN
+    if witnessed:
         check_witnesses(plan, report)
     answered = scope.plus(served_operation=maybe(TEXT))
     after, row_shape = compile_stages(root.get("after"), answered, given, around, tracker)
@@ -180,7 +181,7 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
         cursor,
         view,
         count_filters(after),
-        merged,
+        witnessed,
         tuple(dict.fromkeys(one.label for one in stages if one.label and one.kind != "group")),
         tuple(dict.fromkeys(one.label for one in stages if one.kind == "group")),
     )

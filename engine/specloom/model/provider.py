@@ -144,6 +144,8 @@ class Step:
     """Where the path is under when it is not the service's base; a value in it is the first label of the host."""
     parameters: Value | None = None
     """All query parameters as one object, in the place of `query`."""
+    refusal: Value | None = None
+    """What is wrong with the arguments, as a sentence; null where nothing is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -355,8 +355,8 @@ class Tool:
     """What clients that show views show of its answer."""
     filters: int = 0
     """How many of the stages after the plan are those up to the last filter, by which a provider's rows are judged."""
-    merges: bool = False
-    """Its rows say who gave them, because some of them are put together."""
+    names_providers: bool = False
+    """Its rows say who gave them, because they are of several or some of them are put together."""
     counted: tuple[str, ...] = ()
     """The labels of stages under which is counted what they take out."""
     grouped: tuple[str, ...] = ()

@@ -196,6 +196,8 @@ def _once(provider: Provider, operation: Operation, context: OperationContext) -
         if step.when is not None and not truthy(evaluate(step.when, context)):
             steps[step.name] = None
             continue
+        if step.refusal is not None and (problem := evaluate(step.refusal, context)):
+            raise Fault("bad_request", str(problem), provider=provider.name)
         asked = True
         try:
             steps[step.name], more = yield from _step(provider, operation, step, context)

@@ -285,7 +285,7 @@ def _take_rows(
     if ask.position is not None:
         outcome.pages = [(name, ask.position, answer)]
     outcome.served_by, outcome.operation, outcome.meta = name, strategy.operation, dict(answer.meta)
-    rows = _witness(name, answer.rows) if run.tool.merges else answer.rows
+    rows = _witness(name, answer.rows) if run.tool.names_providers else answer.rows
     if rows and strategy.outcomes.get("empty", "stop") == "next":
         rows = yield from judge(run, rows)
     outcome.attempts.append(ProviderAttempt(name, "rows" if rows else FILTERED if answer.rows else "empty"))
@@ -386,10 +386,7 @@ def _gather(strategy: Strategy, run: PlanRun) -> Ran:
     outcome.notices += [sentence for name, answer in answers for sentence in say_parts(name, answer, run.model)]
     for _, answer in reversed(answers):
         outcome.meta |= answer.meta
-    if run.tool.merges:
-        return [row for name, answer in answers for row in _witness(name, answer.rows)], is_next
-    rows = interleave([answer.rows for _, answer in answers])
-    return rows, is_next
+    return interleave([_witness(name, answer.rows) for name, answer in answers]), is_next
 
 
 def _of_different_indexes(names: list[str], most: int | None, run: PlanRun) -> list[str]:

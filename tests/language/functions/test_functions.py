@@ -454,3 +454,43 @@ def test_a_country_has_many_names_and_a_state_that_is_no_more_none(text, code):
 )
 def test_a_country_in_words_is_named_once_and_goes_with_the_word_before_it(words, found):
     assert evaluate("country_in(words).[code, rest]", {"words": words}) == found
+
+
+OTTERS = [
+    {"id": "sex", "list": "S"},
+    {"id": "age", "label": "Age", "options": ["Y1 One, two", {"code": "T", "label": "t"}, {"code": "X"}, {}, 7, ""]},
+    {"list": "S", "label": "Sex", "options": [{"code": f"C{at}", "label": "T"} for at in range(22)]},
+    "no row",
+]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "chosen", "problem"),
+    [
+        (None, {}, None),
+        ({"age": None}, {}, None),
+        ({"age": ""}, {}, None),
+        ({"age": "one, two"}, {"age": ["Y1"]}, None),
+        ({" AGE ": ["x", "X", "t"]}, {"age": ["X", "T"]}, None),
+        ({"sex": "t"}, {"sex": ["C0"]}, None),
+        ({"sex": "c3,C2"}, {"sex": ["C3", "C2"]}, None),
+        ({"age": "2", "river": 1}, {}, "dimension age has no '2'; it has Y1 (One, two), T (t), X"),
+        ({"age": 3}, {}, "dimension age has no '3'; it has Y1 (One, two), T (t), X"),
+        ({"river": 1, "age": "T"}, {"age": ["T"]}, "there is no dimension 'river'; there are sex, age"),
+    ],
+)
+def test_codes_are_chosen_by_code_or_label_and_the_first_problem_is_told(wanted, chosen, problem):
+    found = evaluate("choose_codes(rows, wanted)", {"rows": OTTERS, "wanted": wanted})
+
+    assert found["chosen"] == chosen
+    assert found["problem"] == problem
+
+
+def test_of_many_codes_the_first_are_told_with_how_many_there_are():
+    found = evaluate("choose_codes(rows, wanted)", {"rows": OTTERS, "wanted": {"sex": "X"}})
+
+    assert [(one["id"], one["label"], one["count"], len(one["values"])) for one in found["offered"]] == [
+        ("sex", "Sex", 22, 20),
+        ("age", "Age", 3, 3),
+    ]
+    assert found["problem"].endswith("C19 (T) and 2 more")

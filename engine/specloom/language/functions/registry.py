@@ -29,7 +29,7 @@ from ..types import (
     maybe,
     strip,
 )
-from . import data, identity, places, strings  # noqa: F401 - what they register
+from . import codes, data, identity, places, strings  # noqa: F401 - what they register
 
 # --- The functions of JMESPath itself: described here, carried out by the `jmespath` package --------------------------
 
