@@ -144,10 +144,10 @@ def test_a_second_search_names_what_it_left_out_and_quotes_no_more_than_a_line()
     assert len(sentence) < 200
 
 
-def looked_up(answers: dict[str, Any]) -> list[str]:
+def looked_up(answers: dict[str, Any], *, empty: str = "stop") -> list[str]:
     after = (
         'after:\n  - lookup: {operation: find, providers: "=[route.find[1], route.find[2]]", '
-        "with: {query: =row.url}, take: {title: url}, optional: true}\n"
+        f"with: {{query: =row.url}}, take: {{title: url}}, optional: true, on: {{empty: {empty}}}}}\n"
     )
     plan = "- {name: the first, call: {provider: one, operation: find}}\n"
     return notices(answers, plan=plan, more=after)
@@ -166,6 +166,17 @@ def test_a_lookup_that_another_answers_says_who() -> None:
         "Two failed; Three answered for finding instead."
     ]
     assert looked_up({"one": rows("a"), "two": rows(), "three": rows("t")}) == []
+
+
+def test_of_a_lookup_that_goes_on_after_nothing_only_what_a_failure_may_have_hidden_is_missing() -> None:
+    def told(two: Any, three: Any) -> list[str]:
+        return looked_up({"one": rows("a"), "two": two, "three": three}, empty="next")
+
+    assert told(rows(), rows("t")) == []
+    assert told(rows(), rows()) == []
+    assert told(broken("two"), rows("t")) == ["Two failed; Three answered for finding instead."]
+    assert told(broken("two"), rows()) == ["Two failed; missing: finding."]
+    assert told(rows(), broken("three")) == ["Three failed; missing: finding."]
 
 
 def test_no_more_than_six_sentences_of_the_engine_stand_before_an_answer() -> None:

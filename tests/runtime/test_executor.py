@@ -548,6 +548,26 @@ async def test_an_answer_is_kept_shortly_where_an_upstream_in_trouble_adds_nothi
     assert kept.meta["maxAgeSeconds"] == ttl
 
 
+@pytest.mark.parametrize(("empty", "asked"), [("stop", ["demo", "spare"]), ("next", ["demo", "spare", "demo"])])
+async def test_a_lookup_goes_on_after_nothing_where_its_spec_says_so(
+    tmp_path: Path, empty: str, asked: list[str]
+) -> None:
+    stub = Stub(lambda request: {"results": []} if request.provider == "spare" else PAGE)
+    two_providers(tmp_path)
+    lookup = LOOKED_UP.replace("without(route.demo_pages, ['demo'])", "['spare', 'demo']").replace(
+        "rank: rank", "found: url"
+    )
+    lookup = lookup.replace("optional: true", f"optional: true\n      on: {{empty: {empty}}}")
+    (tmp_path / TOOL).write_text(TEXTS[TOOL].replace("  - take: args.num_results\n", lookup), encoding="utf-8")
+    executor = demo_executor(
+        tmp_path, sender=stub, environ={"SPARE_URL": "https://spare.example.org", "SPARE_KEY": "spare-key"}
+    )
+
+    await executor.call("demo_find", {"query": "otters"})
+
+    assert [one.provider for one in stub.sent] == asked
+
+
 async def test_progress_says_who_is_asked(tmp_path: Path) -> None:
     said: list[str | None] = []
     executor = two_providers(

@@ -199,5 +199,6 @@ def _lookup(
         operation=capability.name,
         providers=providers,
         fields=tuple((entry.key, str(to_plain(entry.value))) for entry in take),
+        next_on_empty=(to_plain(node.get("on")) or {}).get("empty") == "next",
     )
     return stage, _with(row_shape, added)

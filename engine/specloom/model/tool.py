@@ -181,6 +181,8 @@ class Stage:
     providers: Value | None = None
     fields: tuple[tuple[str, str], ...] = ()
     """For `lookup`: each field that a row gets, with the field of the answer that it is taken from."""
+    next_on_empty: bool = False
+    """For `lookup`: an empty answer is followed by the next provider, as a failure is."""
     keys: tuple[tuple[str, ...], ...] = ()
     """For `dedupe`: what makes two rows one, each a field or several that are all alike."""
     merge: Merge | None = None

@@ -164,7 +164,10 @@ def _stage(stage: Stage, rows: list[Row], context: PlanContext, outcome: Provide
 
 
 def _look_up(stage: Stage, rows: list[Row], run: PlanRun) -> Generator[Ask | AskAll, Any, list[Row]]:
-    """Ask about each row that the stage applies to, all at once; a provider that fails is followed by the next."""
+    """Ask about each row that the stage applies to, all at once; a provider that fails is followed by the next.
+
+    So is one that has nothing, where the stage says so; what nobody has is missing only if somebody failed.
+    """
     context, outcome = run.context, run.outcome
     names = able_providers(stage.operation, stage.providers, Layer(context, rows=rows), run)
     found = [dict(row) for row in rows]
@@ -175,6 +178,7 @@ def _look_up(stage: Stage, rows: list[Row], run: PlanRun) -> Generator[Ask | Ask
         if stage.when is None or truthy(evaluate(stage.when, inside)):
             waiting[at] = build(stage.parameters, inside)
     failed: list[Fault] = []
+    unsure: set[int] = set()
     wanted = len(waiting)
     # Who hung when it was asked for rows is not awaited once more for what only adds to those of others.
     late = {fault.provider: fault for fault in outcome.failed if fault.late} if stage.optional else {}
@@ -192,6 +196,9 @@ def _look_up(stage: Stage, rows: list[Row], run: PlanRun) -> Generator[Ask | Ask
         for at, one in zip(list(waiting), got, strict=True):
             if isinstance(one, Fault):
                 failed.append(one)
+                unsure.add(at)
+                continue
+            if stage.next_on_empty and not one.rows:
                 continue
             del waiting[at]
             helped = name if failed else helped
@@ -199,6 +206,7 @@ def _look_up(stage: Stage, rows: list[Row], run: PlanRun) -> Generator[Ask | Ask
                 value = one.rows[0].get(source)
                 if value is not None and (stage.names or found[at].get(field_name) is None):
                     found[at][field_name] = value
+    waiting = {at: given for at, given in waiting.items() if at in unsure or not stage.next_on_empty}
     if waiting and failed and not stage.optional:
         raise failed[-1]
     outcome.notes.extend(dict.fromkeys(fault.message for fault in failed))
