@@ -28,7 +28,7 @@ PUBLISHED: dict[str, set[str]] = {
     "format_bibliography": {"bibliography", "format"},
     "legal_search": {"judge", "docket_number", "cites"},
     "local_search": set(),
-    "patent_search": {"depth"},
+    "patent_search": {"depth", "legal_status", "claims", "family"},
     "research_export": set(),
     "scrape_page": {"links", "images"},
     "search_and_scrape": {"format"},

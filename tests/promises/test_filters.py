@@ -7,8 +7,9 @@ from urllib.parse import unquote, urlencode
 
 import pytest
 
+from specloom.cache import AnswerCache
 from specloom.core import Request
-from tests.support.stubbed import Product, Upstreams
+from tests.support.stubbed import NOW, Product, Upstreams
 
 ROWS = "rows"
 """Nobody is told of the filter; rows that show something else are left out."""
@@ -390,6 +391,193 @@ async def test_pages_on_other_hosts_are_no_patents(asked: dict[str, Any]) -> Non
     assert [one["number"] for one in answer["patents"]] == ["US9999999B2"]
     assert answer["removed"]["otherSites"] == 2
     assert not any("mirror" in one.url or "US9999998" in one.url for one in upstreams.asked)
+
+
+FOUND = {
+    "searchapi.io": {
+        "organic_results": [{"patent_id": f"patent/US900000{at}B2/en", "title": title} for at, title in enumerate("AB")]
+    },
+    "published-data/search": "<r xmlns='http://www.epo.org/exchange'>"
+    + "".join(
+        f"<exchange-document country='US' doc-number='900000{at}' kind='B2'><bibliographic-data>"
+        f"<invention-title lang='en'>{title}</invention-title></bibliographic-data></exchange-document>"
+        for at, title in enumerate("AB")
+    )
+    + "</r>",
+    "auth/accesstoken": {"access_token": "t"},
+    "api.lens.org": {
+        "total": 2,
+        "data": [
+            {
+                "jurisdiction": "US",
+                "doc_number": f"900000{at}",
+                "kind": "B2",
+                "biblio": {"invention_title": title},
+                "legal_status": {"patent_status": status},
+            }
+            for at, (title, status) in enumerate([("A", "ACTIVE"), ("B", "EXPIRED")])
+        ],
+    },
+    "api.uspto.gov": {
+        "count": 2,
+        "patentFileWrapperDataBag": [
+            {
+                "lastIngestionDateTime": "2025-01-01T00:00:00",
+                "applicationMetaData": {
+                    "patentNumber": f"900000{at}",
+                    "inventionTitle": title,
+                    "filingDate": "2020-01-01",
+                    "applicationStatusDescriptionText": status,
+                },
+            }
+            for at, (title, status) in enumerate([("A", "Patented Case"), ("B", "Patent Expired Due to NonPayment")])
+        ],
+    },
+    "brave.com": {
+        "web": {
+            "results": [
+                {"title": title, "url": f"https://patents.google.com/patent/US900000{at}B2/en"}
+                for at, title in enumerate("AB")
+            ]
+        }
+    },
+}
+"""What each register answers, filtered or not: a patent that is in force, and one that is no longer."""
+
+
+def page(number: str, title: str, status: str) -> str:
+    """A page of Google Patents."""
+    standing = f'<dd itemprop="legalStatusIfi"><span itemprop="status">{status}</span></dd>' if status else ""
+    return f'<meta name="DC.title" content="{title}"><dd itemprop="publicationNumber">{number}</dd>{standing}'
+
+
+READ = {
+    "patent/US9000000B2": page("US9000000B2", "A", "Active"),
+    "patent/US9000001B2": page("US9000001B2", "B", "Expired - Lifetime"),
+}
+SILENT_PAGES = {
+    "patent/US9000000B2": page("US9000000B2", "A", ""),
+    "patent/US9000001B2": page("US9000001B2", "B", ""),
+}
+PATENT_KEYS = {
+    "SEARCHAPI_API_KEY": "made-up-1",
+    "EPO_OPS_CONSUMER_KEY": "made-up-2",
+    "EPO_OPS_CONSUMER_SECRET": "made-up-3",
+    "LENS_API_TOKEN": "made-up-4",
+    "USPTO_API_KEY": "made-up-5",
+    "BRAVE_API_KEY": "made-up-6",
+}
+
+
+@pytest.mark.parametrize(
+    ("provider", "pages", "how"),
+    [
+        ("lens", SILENT_PAGES, '"match":{"legal_status.patent_status":"ACTIVE"}'),
+        ("uspto", SILENT_PAGES, ROWS),
+        ("epo", READ, ROWS),
+        ("searchapi", READ, ROWS),
+        ("brave", READ, ROWS),
+        ("epo", SILENT_PAGES, TOLD),
+        ("searchapi", SILENT_PAGES, TOLD),
+        ("brave", SILENT_PAGES, TOLD),
+    ],
+)
+async def test_the_legal_status_is_sent_or_held_to_or_told(provider: str, pages: dict[str, str], how: str) -> None:
+    upstreams = Upstreams(FOUND | pages, otherwise=(404, {}, {}))
+    asked = {"query": "otters", "legal_status": "active", "provider": provider}
+
+    answer = await Product(upstreams, PATENT_KEYS).answer("patent_search", **asked)
+
+    mine = [one for one in upstreams.asked if one.provider == provider]
+    assert how in (ROWS, TOLD) or how in words_of(mine), words_of(mine)
+    assert [one["title"] for one in answer["patents"]] == (["A", "B"] if how == TOLD else ["A"])
+    assert answer.get("notApplied") == (["legal_status"] if how == TOLD else None)
+    assert answer.get("removed", {}).get("otherStatus") == (None if how == TOLD else 1)
+
+
+async def test_who_knows_the_legal_status_is_asked_first_and_alone_side_by_side() -> None:
+    asked = {"query": "otters", "legal_status": "expired"}
+
+    for depth, those in (("quick", {"lens"}), ("wide", {"lens", "uspto"})):
+        upstreams = Upstreams(FOUND, otherwise=(404, {}, {}))
+        answer = await Product(upstreams, PATENT_KEYS).answer("patent_search", **asked, depth=depth)
+
+        assert set(upstreams.providers()) == those
+        assert [one["title"] for one in answer["patents"]] == ["B"]
+
+
+CLAIMS = """<section itemprop="claims"><div class="claims" lang="EN"><div num="1">1. A float.</div>
+<div num="2">2. The float of claim 1.</div></div></section>
+<table><tr itemprop="docdbFamily"><td><span itemprop="publicationNumber">EP9000000A1</span></td>
+<td itemprop="publicationDate">2020-01-02</td></tr></table>"""
+
+
+async def test_claims_and_family_of_a_number_need_no_key_and_one_page() -> None:
+    upstreams = Upstreams({"patent/US9000000B2": page("US9000000B2", "A", "Active") + CLAIMS}, otherwise=(404, {}, {}))
+    cache = AnswerCache(disk=None, key=None, clock=lambda: NOW, warn=pytest.fail)
+
+    answer = await Product(upstreams, cache=cache).answer(
+        "patent_search", query="US 9,000,000 B2", claims=True, family=True
+    )
+
+    (patent,) = answer["patents"]
+    assert patent["claims"] == ["1. A float.", "2. The float of claim 1."]
+    assert patent["family"] == [{"number": "US9000000B2"}, {"number": "EP9000000A1", "published": "2020-01-02"}]
+    assert patent["legalStatus"] == "active"
+    assert len(upstreams.asked) == 1
+
+
+async def test_the_register_goes_before_the_page_for_a_family_and_stands_in_for_its_claims() -> None:
+    fulltext = (
+        "<fulltext-documents xmlns='http://www.epo.org/fulltext'><fulltext-document><publication-reference><country>EP"
+        "</country><doc-number>9000000</doc-number><kind>B1</kind></publication-reference><claims lang='EN'><claim>"
+        "<claim-text>1. A float.</claim-text></claim></claims></fulltext-document></fulltext-documents>"
+    )
+    number = (
+        "<document-id document-id-type='docdb'><country>EP</country><doc-number>9000000</doc-number><kind>B1</kind>"
+    )
+    family = (
+        "<ops:patent-family xmlns='http://www.epo.org/exchange' xmlns:ops='http://ops.epo.org'>"
+        f"<ops:publication-reference>{number}</document-id></ops:publication-reference><ops:family-member "
+        f"family-id='7'><publication-reference>{number}<date>20200102</date></document-id></publication-reference>"
+        "</ops:family-member></ops:patent-family>"
+    )
+    upstreams = Upstreams(
+        {
+            "patent/EP9000000B1": page("EP9000000B1", "A", ""),
+            "auth/accesstoken": {"access_token": "t"},
+            "docdb/EP.9000000.B1/claims": fulltext,
+            "family/publication/docdb/EP.9000000.B1": family,
+        },
+        otherwise=(404, {}, {}),
+    )
+
+    answer = await Product(upstreams, PATENT_KEYS).answer(
+        "patent_search", query="EP9000000B1", claims=True, family=True
+    )
+
+    (patent,) = answer["patents"]
+    assert patent["claims"] == ["1. A float."]
+    assert (patent["familyId"], patent["family"]) == ("docdb:7", [{"number": "EP9000000B1", "published": "2020-01-02"}])
+    assert "notApplied" not in answer
+
+
+async def test_what_nobody_has_of_a_number_is_told_as_not_applied() -> None:
+    upstreams = Upstreams({"api.uspto.gov": FOUND["api.uspto.gov"]}, otherwise=(404, {}, {}))
+
+    answer = await Product(upstreams, PATENT_KEYS).answer(
+        "patent_search", query="US9000000B2", claims=True, family=True
+    )
+
+    assert [one["number"] for one in answer["patents"]] == ["US9000000"]
+    assert answer["notApplied"] == ["claims", "family"]
+
+
+async def test_claims_of_no_number_are_refused() -> None:
+    result = await Product(Upstreams()).call("patent_search", query="otter float", claims=True)
+
+    assert result["isError"]
+    assert "claims and family are told of one patent" in result["content"][0]["text"]
 
 
 # --- The web ---------------------------------------------------------------------------------------------------------

@@ -18,14 +18,16 @@ from tests.support.shipped import shipped_model
 KEYS = {"EPO_OPS_CONSUMER_KEY": "k", "EPO_OPS_CONSUMER_SECRET": "s"}
 
 
-def answered(args: dict[str, Any], body: bytes, status: int = 200) -> tuple[list[Row], list[Request]]:
+def answered(
+    args: dict[str, Any], body: bytes, status: int = 200, *, operation: str = "patents"
+) -> tuple[list[Row], list[Request]]:
     """The rows that the body makes behind a recorded token, and every request."""
     spec = shipped_model().providers["epo"]
     settings, problems = read_settings(spec.settings, KEYS)
     assert not problems
     token = recorded("epo/oauth-accesstoken.json")
     sent: list[Request] = []
-    running = perform(spec, spec.operations["patents"], args, settings, clock(NOW))
+    running = perform(spec, spec.operations[operation], args, settings, clock(NOW))
     give: Response | None = None
     while True:
         try:
@@ -53,6 +55,7 @@ def test_a_european_application_has_its_english_title_names_and_days() -> None:
             "assignee": "BOER BEHEER NIJMEGEN BV DE",
             "inventor": "KOSMAN WILHELMUS JACOBUS MARIA",
             "filed": "1999-11-08",
+            "family": "docdb:19768124",
             "cpc": ["B28B1/29", "B28B5/022", "B28B5/025", "B28B7/0064"],
         }
     ]
@@ -83,6 +86,43 @@ def test_numbers_without_documents_are_a_changed_layout() -> None:
         answered({"query": "plastic"}, recorded("epo/search-ti-plastic.xml"))
 
     assert caught.value.kind == "layout_changed"
+
+
+def test_the_family_of_a_european_application_has_five_countries() -> None:
+    rows, sent = answered({"number": "EP1000000A1"}, recorded("epo/family-ep1000000.xml"), operation="patent_family")
+
+    assert sent[1].url == "https://ops.epo.org/3.2/rest-services/family/publication/docdb/EP.1000000.A1"
+    assert rows == [
+        {
+            "number": "EP1000000A1",
+            "family": "docdb:19768124",
+            "members": [
+                *("EP1000000A1 2000-05-17", "EP1000000B1 2003-02-12", "ATE232441T1 2003-02-15"),
+                *("DE69905327D1 2003-03-20", "NL1010536C2 2000-05-15", "US6093011A 2000-07-25"),
+            ],
+        }
+    ]
+
+
+def test_members_of_the_extended_family_alone_are_left_out() -> None:
+    head, tail = recorded("epo/family-ep1000000.xml").split(b"<country>US</country>", 1)
+    at = head.rindex(b'family-id="')
+    body = head[:at] + b'family-id="1' + head[at + len(b'family-id="') :] + b"<country>US</country>" + tail
+
+    rows, _ = answered({"number": "EP1000000A1"}, body, operation="patent_family")
+
+    assert [one.split()[0] for one in rows[0]["members"]] == [
+        *("EP1000000A1", "EP1000000B1", "ATE232441T1", "DE69905327D1", "NL1010536C2")
+    ]
+
+
+def test_claims_of_a_european_application_are_told_one_by_one() -> None:
+    rows, sent = answered({"number": "EP1000000A1"}, recorded("epo/claims-ep1000000.xml"), operation="patent_claims")
+
+    assert sent[1].url == "https://ops.epo.org/3.2/rest-services/published-data/publication/docdb/EP.1000000.A1/claims"
+    assert (rows[0]["number"], rows[0]["language"], len(rows[0]["claims"])) == ("EP1000000A1", "en", 11)
+    assert rows[0]["claims"][0].startswith("1. Apparatus for manufacturing green bricks from clay")
+    assert rows[0]["claims"][-1].startswith("11. Apparatus as claimed in claim 10, wherein the conveyor")
 
 
 def test_a_bad_token_is_told_after_a_new_one_was_tried() -> None:

@@ -31,9 +31,32 @@ def test_a_patent_has_its_english_title_names_days_and_status() -> None:
         "filed": "2010-12-31",
         "granted": "2013-12-25",
         "status": "ACTIVE",
+        "legal_status": "active",
+        "family": "lens:212482337",
+        "family_size": 5,
         "cpc": ["C12Q1/6881", "C12Q2600/156", "A61K35/14"],
     }
     assert abstract.startswith("The invention relates to the field of genotyping")
+
+
+def test_its_family_and_claims_are_asked_for_by_number() -> None:
+    number = {"number": "EP2471949A1"}
+
+    families, _ = replay("lens", "patent_family", number, recorded(ANSWER), config=KEY)
+    claims, _ = replay("lens", "patent_claims", number, recorded(ANSWER), config=KEY)
+
+    assert families == [
+        {
+            "number": "EP2471949A1",
+            "family": "lens:212482337",
+            "members": [
+                *("EP2471949B1 2013-12-25", "EP2471949A1 2012-07-04", "US20120172239A1 2012-07-05"),
+                *("ES2445709T3 2014-03-04", "US20160060696A1 2016-03-03"),
+            ],
+        }
+    ]
+    assert (claims[0]["language"], len(claims[0]["claims"])) == ("en", 15)
+    assert claims[0]["claims"][0].startswith("A method of genotyping a subject, the method comprising: determining")
 
 
 def test_a_renamed_list_is_a_changed_layout_and_an_empty_one_an_answer() -> None:

@@ -31,6 +31,7 @@ def test_applications_have_their_parties_days_and_classes() -> None:
             "inventor": "Peter LINDBERG",
             "filed": "2024-03-20",
             "status": "Docketed New Case - Ready for Examination",
+            "legal_status": "pending",
             "cpc": ["B65B57/00", "G05B19/4062", "G05B2219/37373", "G05B2219/42271", "G05B2219/43036"],
         },
         {
@@ -40,6 +41,7 @@ def test_applications_have_their_parties_days_and_classes() -> None:
             "inventor": "Ronald Lopes DE OLIVEIRA",
             "filed": "2024-03-19",
             "status": "Docketed New Case - Ready for Examination",
+            "legal_status": "pending",
             "cpc": ["C10L5/14", "C08K3/22", "C08L3/02", "C10L2290/30"],
         },
     ]
@@ -53,6 +55,7 @@ def test_a_published_application_has_its_number_and_a_page() -> None:
     assert rows[0]["url"] == "https://patents.google.com/patent/US20170071586A1"
     assert rows[0]["assignee"] == "The General Hospital Corporation"
     assert rows[0]["status"] == "Abandoned -- Failure to Respond to an Office Action"
+    assert rows[0]["legal_status"] == "withdrawn"
 
 
 def test_nothing_found_is_a_404() -> None:

@@ -115,7 +115,8 @@ def name_part(tenant: str) -> str:
 
 
 def _kept_key(request: Request, tenant: str) -> str:
-    return f"kept:{name_part(tenant)}{request_key(request)}"
+    """The same for all operations of a provider that send this request."""
+    return f"kept:{name_part(tenant)}{request_key(replace(request, operation='', step=''))}"
 
 
 class Upstreams:
