@@ -25,7 +25,6 @@ from specloom.language import (
     whole_document,
 )
 from specloom.model import (
-    HALF_GIVEN,
     Arrangement,
     Capability,
     Field,
@@ -157,7 +156,6 @@ def _paging(node: Map, reading: ResponseMapping, scope: Scope, tracker: Dependen
         scope.report.add("E104", node.entries[kind].place, f"`by` cannot be {by!r}", hint)
     step = tracker.text(_WHAT, "by", inner, scope) if isinstance(inner, Map) and isinstance(by, str) else None
     _check_resume(node, kind, said, resume, scope.report)
-    lives = to_plain(node.get("lives"))
     return Paging(
         kind,
         to_plain(node.get("most")),
@@ -170,7 +168,6 @@ def _paging(node: Map, reading: ResponseMapping, scope: Scope, tracker: Dependen
         resume,
         to_plain(node.get("deepest")),
         tracker.text(_WHAT, "more", node, scope.plus(page=ANY, items=INTEGER)),
-        parse_duration(lives) if lives else HALF_GIVEN,
     )
 
 
@@ -182,7 +179,7 @@ def _check_resume(node: Map, kind: str, said: Mapping[str, Any], resume: bool, r
     if resume and kind not in _RESUMABLE:
         hint = "pages with numbers, rows with numbers and cursors can be gone on with"
         report.add("E105", node.entries["resume"].place, f"nobody can go on with pages by `{kind}`", hint)
-    for word in ("more", "deepest", "lives"):
+    for word in ("more", "deepest"):
         if word in node and not resume:
             message = f"`{word}` is about pages that a later call goes on with"
             report.add("E105", node.entries[word].place, message, "write `resume: true`, or remove it")

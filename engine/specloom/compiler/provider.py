@@ -115,7 +115,6 @@ def compile_service(node: Map, scope: Scope, place: Place, settings: Mapping[str
         errors=compile_errors(node.get("errors"), scope),
         grant=grant,
         cost=float(costs.get("each", 0.0)),
-        cost_fact=str(costs.get("fact", "")),
         learned=_learned(learned_node, scope),
         faster=_faster(node.get("limits"), settings, scope),
     )
@@ -285,7 +284,6 @@ def compile_provider(spec: Spec, capabilities: Mapping[str, Capability], report:
         plain.get("homepage", ""),
         " ".join(plain.get("notes", "").split()),
         index=plain.get("index", ""),
-        weight=float(plain.get("weight", 1.0)),
     )
 
 

@@ -143,7 +143,6 @@ def _merge(inner: Map, node: Map, row: RecordType, around: Symbols, report: Repo
         _check_fields(items_of(versions_node.get("fields")), row, scope)
     stage = Merge(
         capability.identity,
-        to_plain(inner.get("rank")) != "first",
         tuple(take),
         tuple((to_plain(everything) or {}).items()),
         to_plain(inner.get("from")) or "",

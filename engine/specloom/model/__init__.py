@@ -19,9 +19,9 @@ if TYPE_CHECKING:
         CollectionModel, Lens, Model, head_of_capability, head_of_provider, head_of_tool, make_heads,
     )
     from .provider import (
-        HALF_GIVEN, AddressPart, AddressPattern, AddressSegment, Argument, Arrangement, Capability, ErrorRule, Grant,
-        IdentityKey, Join, Nearest, Operation, PageAddress, PageModel, PageQuestion, Paging, Provider, QuotaHeaders,
-        ResponseMapping, Retry, RowIdentity, Service, Shard, Step, parse_address,
+        COST_FACT, HALF_GIVEN, AddressPart, AddressPattern, AddressSegment, Argument, Arrangement, Capability,
+        ErrorRule, Grant, IdentityKey, Join, Nearest, Operation, PageAddress, PageModel, PageQuestion, Paging,
+        Provider, QuotaHeaders, ResponseMapping, Retry, RowIdentity, Service, Shard, Step, parse_address,
     )
     from .resource import HOLE, Completion, Resource, Source
     from .tables import BreakerRow, CallCounts, FailureRow, LensRow, Pace, ProviderRow, StallsRow, Tables, TenantRow
@@ -44,9 +44,9 @@ __getattr__ = exports(
         "late_mappings": "DerivedMapping LazyMapping",
         "model": "CollectionModel Lens Model head_of_capability head_of_provider head_of_tool make_heads",
         "provider": (
-            "HALF_GIVEN AddressPart AddressPattern AddressSegment Argument Arrangement Capability ErrorRule Grant "
-            "IdentityKey Join Nearest Operation PageAddress PageModel PageQuestion Paging Provider QuotaHeaders "
-            "ResponseMapping Retry RowIdentity Service Shard Step parse_address"
+            "COST_FACT HALF_GIVEN AddressPart AddressPattern AddressSegment Argument Arrangement Capability "
+            "ErrorRule Grant IdentityKey Join Nearest Operation PageAddress PageModel PageQuestion Paging "
+            "Provider QuotaHeaders ResponseMapping Retry RowIdentity Service Shard Step parse_address"
         ),
         "resource": "HOLE Completion Resource Source",
         "tables": "BreakerRow CallCounts FailureRow LensRow Pace ProviderRow StallsRow Tables TenantRow",

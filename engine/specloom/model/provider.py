@@ -72,8 +72,6 @@ class Service:
     grant: Grant | None = None
     cost: float = 0.0
     """What a request costs, in dollars; 0 where nothing is paid."""
-    cost_fact: str = ""
-    """The fact under `meta` of an operation that tells what the whole of it cost."""
     learned: QuotaHeaders | None = None
     """What is learned of the account from the headers of each response."""
     faster: tuple[tuple[str, Rate], ...] = ()
@@ -96,7 +94,9 @@ class ResponseMapping:
 
 
 HALF_GIVEN = 300.0
-"""Seconds for which a page is kept of which not all rows were given, where a spec says nothing else."""
+"""Seconds for which a page is kept of which not all rows were given."""
+COST_FACT = "cost_dollars"
+"""The fact under `meta` of an operation in which an upstream says what the whole of it cost, in dollars."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +120,6 @@ class Paging:
     """The last page or row number that the upstream gives."""
     more: Value | None = None
     """Whether there is a page behind this one."""
-    lives: float = 0.0
-    """Seconds for which the upstream knows what it gave for the next page, and for which a page half given is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,8 +395,6 @@ class Provider:
     """The pages of its site that it reads, in the order of its file."""
     index: str = ""
     """Whose index it searches, where others search the same one; empty for its own."""
-    weight: float = 1.0
-    """How much its places count where rows of several are put in one order."""
 
 
 @dataclass(frozen=True, slots=True)

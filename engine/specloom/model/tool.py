@@ -145,8 +145,6 @@ class Merge:
     """How rows of several providers that are about one thing become one row."""
 
     identity: RowIdentity
-    is_fused: bool = True
-    """The order is that of reciprocal rank fusion, and not that of the first place of each."""
     take: tuple[tuple[str, str | tuple[str, ...]], ...] = ()
     """For a field whose it is: `longest`, `any`, or providers in their order; of others that of whoever leads."""
     all: tuple[tuple[str, str], ...] = ()

@@ -88,11 +88,7 @@ def merge(
             continue
         members = sorted(cluster.records, key=lambda one: one.order)
         score, sources = _score([one.row for one in members], providers)
-        first = min(one.row[PLACE] for one in members)
-        place = (
-            (-score, -sources, repr(members[0].keys)) if stage.is_fused else (float(first), 0, members[0].row[PROVIDER])
-        )
-        order = (*place, repr(members[0].keys), members[0].row[PROVIDER])
+        order = (-score, -sources, repr(members[0].keys), members[0].row[PROVIDER])
         # Of several marks the strongest stands for the thing.
         ranked.append((order, _to_row(members, stage), min(marks)[1] if marks else ""))
     ranked.sort(key=lambda one: one[0])
@@ -174,12 +170,12 @@ def _is_near(one: Row, other: Row, key: IdentityKey) -> bool:
 
 
 def _score(rows: Sequence[Row], providers: Mapping[str, Provider]) -> tuple[float, int]:
-    """The sum over indexes of their weights by their best places; and how many indexes there are."""
+    """The sum over indexes by their best places; and how many indexes there are."""
     best: dict[str, float] = {}
     for row in rows:
         provider = providers[row[PROVIDER]]
         index = provider.index or provider.name
-        best[index] = max(best.get(index, 0.0), provider.weight / (RANK_CONSTANT + row[PLACE]))
+        best[index] = max(best.get(index, 0.0), 1 / (RANK_CONSTANT + row[PLACE]))
     return sum(best[index] for index in sorted(best)), len(best)
 
 

@@ -27,7 +27,7 @@ from specloom.core import (
     replace,
 )
 from specloom.core.lazy import LateModule
-from specloom.model import HALF_GIVEN, Operation, Provider
+from specloom.model import COST_FACT, HALF_GIVEN, Operation, Provider
 
 from .circuit_breaker import LONGEST_REST, Breakers
 from .metrics import Count
@@ -207,8 +207,7 @@ class Upstreams:
             raise self._owned(fault, name) from None
         finally:
             if meter is not None:
-                fact = provider.service.cost_fact
-                await meter.settle(answer.meta.get(fact) if answer is not None and fact else None)
+                await meter.settle(answer.meta.get(COST_FACT) if answer is not None else None)
         count.add(time.perf_counter() - began)
         return answer
 
@@ -273,8 +272,6 @@ class Upstreams:
                 fresh.append(response)
             return response
 
-        lives_for = operation.paging.lives if operation.paging is not None else HALF_GIVEN
-
         since = self._cache.generation if self._cache is not None else None
         running = perform(
             provider, operation, arguments, key.settings, self._clock(), key.tokens, readable.append, position
@@ -286,11 +283,11 @@ class Upstreams:
             if fault.kind != "layout_changed":
                 await self._keep(readable, fresh, tenant, since)
             raise
-        least = lives_for if goes_on or (answer.following is not None and answer.following.skip) else 0.0
+        least = HALF_GIVEN if goes_on or (answer.following is not None and answer.following.skip) else 0.0
         await self._keep(readable, fresh, tenant, since, least)
         if position is None or least:
             return answer
-        return replace(answer, keep=functools.partial(self._keep, readable, fresh, tenant, since, lives_for))
+        return replace(answer, keep=functools.partial(self._keep, readable, fresh, tenant, since, HALF_GIVEN))
 
     async def _recall(self, request: Request, tenant: str) -> tuple[Response, Life] | None:
         """The response that was kept for such a request, with its life."""
