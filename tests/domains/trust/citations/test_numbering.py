@@ -6,7 +6,7 @@ import pytest
 
 from specloom.domains.trust.citations.match import WorkRecord, match_fields, match_text
 from specloom.domains.trust.citations.numbering import (
-    Numbering,
+    VolumeNumbers,
     compare_issues,
     compare_pages,
     compare_volumes,
@@ -18,7 +18,7 @@ OTTERS = WorkRecord(
     years=(2019,),
     venues=("Journal of Otters",),
     kind="journal-article",
-    numbering=Numbering("44", "3", "1204-1211"),
+    numbering=VolumeNumbers("44", "3", "1204-1211"),
 )
 
 
@@ -136,7 +136,7 @@ def test_numbers_of_another_place_are_not_compared() -> None:
 
 def test_old_volumes_are_counted_by_series() -> None:
     old = WorkRecord(
-        OTTERS.titles, (), (1905,), OTTERS.venues, "journal-article", (), Numbering("322", "10", "891-921")
+        OTTERS.titles, (), (1905,), OTTERS.venues, "journal-article", (), VolumeNumbers("322", "10", "891-921")
     )
     text = "Otter, A. (1905). How otters swim under winter ice. Journal of Otters, 17(10), 891–921."
 

@@ -25,7 +25,7 @@ from specloom.domains.text import (
 )
 from specloom.domains.text.tokens import tokens
 
-from .numbering import Numbering, compare_issues, compare_pages, compare_volumes
+from .numbering import VolumeNumbers, compare_issues, compare_pages, compare_volumes
 from .reference import NO_NUMBERING, PARTIES, Reference, from_fields, parse_reference
 from .titles import DISTINCTIVE, DIVIDER, find_inside, find_sameness, is_other_work, is_translated, to_share
 from .venues import is_keeper, is_part, is_shorthand, normalize_venue, same_venue, shares_words
@@ -52,7 +52,7 @@ class WorkRecord:
     venues: tuple[str, ...] = ()
     kind: str = ""
     owners: tuple[str, ...] = ()
-    numbering: Numbering = NO_NUMBERING
+    numbering: VolumeNumbers = NO_NUMBERING
     article: str = ""
     publisher: str = ""
 
@@ -334,7 +334,7 @@ def match_fields(
     authors: Sequence[Name] = (),
     year: int | None = None,
     venue: str = "",
-    numbering: Numbering = NO_NUMBERING,
+    numbering: VolumeNumbers = NO_NUMBERING,
 ) -> Match:
     """The fields of an entry of a bibliography, or of a page, against a record; "" and None are not compared."""
     reference = from_fields(title=title, authors=tuple(authors), year=year, venue=venue, numbering=numbering)

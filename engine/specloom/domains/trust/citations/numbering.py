@@ -47,7 +47,7 @@ _LONGEST = 400
 """Characters behind a title in which its volume and pages are looked for."""
 
 
-class Numbering(NamedTuple):
+class VolumeNumbers(NamedTuple):
     """Volume, issue and pages as they are written; "" for what is not there or not certain."""
 
     volume: str = ""
@@ -55,7 +55,7 @@ class Numbering(NamedTuple):
     pages: str = ""
 
 
-def find_numbering(rest: str, years: Collection[int]) -> Numbering:
+def find_numbering(rest: str, years: Collection[int]) -> VolumeNumbers:
     """Volume, issue and pages in what follows the title of a reference; `years` are those of the work."""
     rest = rest[:_LONGEST]
     rest = rest[: end.start()] if (end := _ENDS.search(rest)) else rest
@@ -69,12 +69,12 @@ def find_numbering(rest: str, years: Collection[int]) -> Numbering:
     rest = re.sub(r" (?=[,:;.])", "", " ".join(rest.split()))
     volume, issue, pages = (_first(pattern, rest) for pattern in (_LABELLED_VOLUME, _LABELLED_ISSUE, _LABELLED_PAGES))
     if volume:
-        return Numbering(volume, issue, pages or _find_loose_pages(rest, _LABELLED_VOLUME))
+        return VolumeNumbers(volume, issue, pages or _find_loose_pages(rest, _LABELLED_VOLUME))
     digit = re.search(r"(?<![\w./(])(?:[0-9]|[IVXLCDM]{2,8}(?=[\s(,:;]))", rest)
     place = _POSITIONAL.match(rest, digit.start()) if digit else None
     if place is None or not (place["issue"] or place["number"] or place["pages"] or pages or issue):
-        return Numbering(pages=pages) if pages and "-" in _plain_dash(pages) else Numbering()
-    return Numbering(place[1], place["issue"] or place["number"] or issue, place["pages"] or pages)
+        return VolumeNumbers(pages=pages) if pages and "-" in _plain_dash(pages) else VolumeNumbers()
+    return VolumeNumbers(place[1], place["issue"] or place["number"] or issue, place["pages"] or pages)
 
 
 def _find_loose_pages(rest: str, volume: re.Pattern[str]) -> str:

@@ -7,7 +7,7 @@ import re
 from specloom.core import dataclass
 from specloom.domains.text import Name, parse_name, parse_names, strip_markup
 
-from .numbering import Numbering, find_numbering
+from .numbering import VolumeNumbers, find_numbering
 from .titles import answers
 
 _YEAR = r"(?:1[5-9]|20)[0-9]{2}[a-z]?"
@@ -97,7 +97,7 @@ _STOP = re.compile(
 
 
 PARTIES = "parties"
-NO_NUMBERING = Numbering()
+NO_NUMBERING = VolumeNumbers()
 LONGEST_REFERENCE = 4000
 """Characters of a reference, or of a part of one, that are read; the longest that lists print have a quarter of it."""
 
@@ -119,7 +119,7 @@ class Reference:
     venue: str = ""
     title_sign: str = ""
     is_venue: bool = False
-    numbering: Numbering = NO_NUMBERING
+    numbering: VolumeNumbers = NO_NUMBERING
 
 
 def from_fields(
@@ -128,7 +128,7 @@ def from_fields(
     authors: tuple[Name, ...] = (),
     year: int | None = None,
     venue: str = "",
-    numbering: Numbering = NO_NUMBERING,
+    numbering: VolumeNumbers = NO_NUMBERING,
 ) -> Reference:
     """A reference whose parts are known."""
     title = strip_markup(title[:LONGEST_REFERENCE])
@@ -177,7 +177,7 @@ def parse_reference(text: str) -> Reference:
         return _to_reference(text, title, authors, (int(pairs["year"][:4]),), rest, "authors")
     if law := _BLUEBOOK.match(text):
         authors = parse_names(re.sub(r"\s?&\s?", " and ", law["authors"]))
-        numbering = Numbering(law["volume"], "", law["page"])
+        numbering = VolumeNumbers(law["volume"], "", law["page"])
         years = (int(law["year"][:4]),)
         return Reference(text, law["title"], authors, years, law["venue"], "authors", True, numbering)
     if (dated := _DATED.match(text)) and (authors := _parse_authors(dated["authors"])):

@@ -12,7 +12,7 @@ from specloom.domains.text import Name, parse_name, strip_markup, to_address, to
 from ..records import Retraction
 from .match import Match, WorkRecord
 from .notices import Notice, NoticeSource, from_status, judge_notices, to_notices
-from .numbering import Numbering
+from .numbering import VolumeNumbers
 
 MOST_AUTHORS = 30
 """Authors of a record that are told."""
@@ -111,7 +111,7 @@ def to_work(row: Mapping[str, Any], provider: str, *, kind: str = "") -> Work:
             venues=_to_lines(venues, _LONGEST_VENUE),
             kind=str(row.get("type") or kind)[:_LONGEST_NAME],
             owners=_to_lines((row.get(name) for name in OWNERS), _LONGEST_NAME),
-            numbering=Numbering(*(_to_text(row.get(name), _LONGEST_NUMBER) for name in Numbering._fields)),
+            numbering=VolumeNumbers(*(_to_text(row.get(name), _LONGEST_NUMBER) for name in VolumeNumbers._fields)),
             article=_to_text(row.get("article_number"), _LONGEST_NUMBER),
             publisher=_to_text(row.get("publisher"), _LONGEST_VENUE),
         ),
