@@ -45,7 +45,7 @@ from .examination import (
 from .existence import find_by_dois
 from .match import Match
 from .notices import REINSTATEMENT, to_words
-from .numbering import Numbering
+from .numbering import VolumeNumbers
 from .reference import NO_NUMBERING, Reference, from_fields
 from .titles import is_called_retracted
 from .verify import to_examination
@@ -198,7 +198,7 @@ def _to_examination(entry: BibliographyEntry, doi: str, url: str) -> CitationExa
         authors=entry.authors,
         year=year,
         venue=entry.container if is_article else "",
-        numbering=Numbering(entry.volume, entry.issue, entry.pages) if is_article else NO_NUMBERING,
+        numbering=VolumeNumbers(entry.volume, entry.issue, entry.pages) if is_article else NO_NUMBERING,
     )
     text = " ".join(filter(None, (entry.title, entry.container, entry.publisher)))
     words = entry.text or entry.title
