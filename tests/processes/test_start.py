@@ -410,6 +410,42 @@ def test_a_call_imports_only_what_it_uses(environ: dict[str, str]) -> None:
     assert done.stderr.decode().split("\n") == [""] * (len(messages) + 1)
 
 
+FIRST_PROBE = """\
+import sys
+from specloom.model import image
+from specloom.server.start import ServeOptions, run
+loaded = []
+load = image.Image.load
+def note(self, kind, name=""):
+    loaded.append(f"{kind}/{name}")
+    return load(self, kind, name)
+image.Image.load = note
+run(ServeOptions())
+wanted = ("tools/", "providers/", "capabilities/", "lenses/", "collections/", "resources/")
+print(*sorted({one for one in loaded if one.startswith(wanted)}), file=sys.stderr)
+heavy = ("specloom.compiler", "specloom.authoring")
+print(*sorted(one for one in sys.modules if one.startswith(heavy)), file=sys.stderr)
+"""
+
+
+def test_a_call_behind_the_first_line_compiles_nothing_and_loads_the_specs_that_it_uses(
+    environ: dict[str, str],
+) -> None:
+    body = json.dumps({"results": [{"title": "Otters", "link": "https://example.org/otters"}]})
+    call = ("tools/call", {"name": "demo_find", "arguments": {"query": "otters"}})
+    with Loopback(lambda _: (200, {"Content-Type": "application/json"}, body)) as upstream:
+        environ |= {**CONFIGURED, "DEMO_URL": f"http://127.0.0.1:{upstream.port}", "SPECLOOM_DRAIN_SECONDS": "30"}
+        serve(environ)
+        command = [sys.executable, "-c", FIRST_PROBE]
+        given = conversation([START[0], call])
+        done = subprocess.run(command, input=given, env=environ, capture_output=True, timeout=60, check=True)
+
+    assert b"Otters" in done.stdout
+    loaded, compiled = done.stderr.decode().split("\n")[-3:-1]
+    assert set(loaded.split()) == {"tools/demo_find", "providers/demo", "capabilities/demo_pages"}
+    assert compiled == ""
+
+
 @pytest.mark.skipif(os.name != "posix", reason="the entry point has another form elsewhere")
 def test_the_installed_entry_point_starts_the_same_server(environ: dict[str, str]) -> None:
     entry = Path(sys.executable).with_name("specloom")

@@ -196,8 +196,11 @@ def _providers(model: Listed, tool: ToolHead) -> list[ProviderHead]:
 
 
 def _can_be_named(model: Listed, tool: ToolHead) -> Mapping[str, Sequence[str]]:
-    """The inputs that name a provider, with those that there are."""
-    return {name: model.heads.offering(kind) for name, kind in tool.names.items()}
+    """The inputs that name a provider, with those that there are: of several capabilities each once."""
+    return {
+        name: tuple(dict.fromkeys(one for kind in kinds.split("|") for one in model.heads.offering(kind)))
+        for name, kinds in tool.names.items()
+    }
 
 
 def _name_configured(model: Listed, name: str, schema: dict[str, Any], configured: Collection[str]) -> dict[str, Any]:
