@@ -14,6 +14,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 BLOB, TREE = (f"https://github.com/specloom/specloom/{kind}/" for kind in ("blob", "tree"))
+PICTURES = (".webp", ".png", ".svg")
 
 NOT_HERE = 3
 """What the compiler leaves with where its dependencies are missing, as in a build that is isolated from them."""
@@ -71,6 +72,8 @@ def make_links_whole(text: str, tag: str) -> str:
 
     def whole(match: re.Match[str]) -> str:
         path = match[1]
-        return f"]({TREE if path.endswith('/') else BLOB}{tag}/{path})"
+        # The page of a picture is not the picture.
+        raw = "?raw=true" if path.endswith(PICTURES) else ""
+        return f"]({TREE if path.endswith('/') else BLOB}{tag}/{path}{raw})"
 
     return re.sub(r"\]\((?!https?://|#|mailto:)([^)\s]+)\)", whole, text)

@@ -32,6 +32,7 @@ def make_links_whole(text: str, tag: str) -> str:
         ("[a](docs/a.md)", f"[a]({HOME}/blob/v1/docs/a.md)"),
         ("[a](docs/a.md#part)", f"[a]({HOME}/blob/v1/docs/a.md#part)"),
         ("[a](deploy/)", f"[a]({HOME}/tree/v1/deploy/)"),
+        ("![a](docs/a.webp)", f"![a]({HOME}/blob/v1/docs/a.webp?raw=true)"),
         ("[a](#part) [b](https://x.example/a)", "[a](#part) [b](https://x.example/a)"),
     ],
 )
@@ -44,7 +45,9 @@ def test_no_link_of_the_readme_is_left_relative_and_each_file_is_there() -> None
     whole = make_links_whole(text, "v1")
 
     links = re.findall(r"\]\(([^)\s]+)\)", whole)
-    files = [link.partition("/v1/")[2].partition("#")[0] for link in links if link.startswith(f"{HOME}/")]
+    files = [
+        link.partition("/v1/")[2].partition("#")[0].partition("?")[0] for link in links if link.startswith(f"{HOME}/")
+    ]
 
     assert [link for link in links if not link.startswith(("https://", "http://", "#"))] == []
     assert files

@@ -11,6 +11,7 @@ import pytest
 from specloom.core import VIEW_SCRIPTS, Report, ViewTemplate
 from specloom.specs import shipped_root, view_files
 from specloom.specs.views import read_view
+from tests.support.viewed import kept_answers
 
 HEAD = """\
 title: Tiles
@@ -112,6 +113,17 @@ def test_the_terms_of_others_stand_in_every_script_of_theirs(name: str) -> None:
     assert "Permission to use, copy, modify" in text.partition("*/")[0]
     assert "</script" not in text.lower()
     assert "<!--" not in text
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_each_kept_answer_has_a_small_picture(scheme: str) -> None:
+    folder = shipped_root() / "docs/pictures"
+    pictures = {path.name: path.read_bytes() for path in folder.glob(f"view-*-{scheme}.webp")}
+
+    assert {name.removeprefix("view-").removesuffix(f"-{scheme}.webp") for name in pictures} == set(kept_answers())
+    for data in pictures.values():
+        assert data[:4] + data[8:12] == b"RIFFWEBP"
+        assert len(data) <= 60_000
 
 
 def test_the_palette_of_reports_is_that_of_views() -> None:

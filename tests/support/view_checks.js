@@ -30,7 +30,7 @@
   const read = (color) => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1); return [...canvas.getImageData(0, 0, 1, 1).data]; };
   const light = ([r, g, b]) => [r, g, b].map((one) => one / 255).map((one) => (one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4)).reduce((sum, one, at) => sum + one * [0.2126, 0.7152, 0.0722][at], 0);
   const ratio = (a, b) => { const [x, y] = [light(a), light(b)].sort((m, n) => n - m); return (x + 0.05) / (y + 0.05); };
-  const ground = (node) => { for (let one = node; one; one = one.parentElement) { const found = read(getComputedStyle(one).backgroundColor); if (found[3] === 255) return found; } return read(getComputedStyle(document.documentElement).colorScheme === "dark" ? "#000" : "#fff"); };
+  const ground = (node) => { const mark = node instanceof SVGElement && node.closest(".pin"); if (mark) return read(getComputedStyle(mark.querySelector(".body")).fill); for (let one = node; one; one = one.parentElement) { const found = read(getComputedStyle(one).backgroundColor); if (found[3] === 255) return found; } return read(getComputedStyle(document.documentElement).colorScheme === "dark" ? "#000" : "#fff"); };
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const node = walker.currentNode.parentElement;
@@ -41,9 +41,9 @@
     const large = parseFloat(style.fontSize) >= 24 || (parseFloat(style.fontSize) >= 18.66 && Number(style.fontWeight) >= 700);
     if (got < (large ? 3 : 4.5)) problems.push(`contrast ${got.toFixed(2)}: ${walker.currentNode.data.trim().slice(0, 40)}`);
   }
-  for (const node of document.querySelectorAll(".body, .series, .bar, .dot")) {
+  for (const node of document.querySelectorAll("svg .body, svg .series")) {
     const style = getComputedStyle(node);
-    const got = ratio(read(style.fill === "none" ? style.stroke : style.fill), ground(node));
+    const got = ratio(read(style.fill === "none" ? style.stroke : style.fill), ground(node.closest("svg")));
     if (got < 3) problems.push(`contrast of a mark ${got.toFixed(2)}: ${node.outerHTML.slice(0, 60)}`);
   }
   if (document.documentElement.scrollWidth > document.documentElement.clientWidth) problems.push(`wider than the page: ${document.documentElement.scrollWidth}`);

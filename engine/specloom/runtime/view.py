@@ -90,7 +90,8 @@ def _to_type(slot: ViewSlot, value: Any) -> Any:
         return None
     match slot.type:
         case "text":
-            return value if isinstance(value, str) else None if isinstance(value, (dict, list)) else to_words(value)
+            words = value if isinstance(value, str) else "" if isinstance(value, (dict, list)) else to_words(value)
+            return words or None
         case "url":
             return value if isinstance(value, str) and _is_web(value) else None
         case "number":

@@ -109,7 +109,7 @@ const specloom = (() => {
       body.replaceChildren(...cut.map((row) => el("tr", {}, columns.map((column, at) => {
         const content = column.node ? column.node(row) : column.value(row);
         const told = content instanceof Node || Array.isArray(content) ? content : content === undefined || content === null || content === "" ? "–" : column.number && typeof content === "number" ? format(content) : quote(content);
-        return at === 0 ? el("th", { scope: "row" }, told) : el("td", { class: column.number && "number" }, told);
+        return at === 0 ? el("th", { scope: "row" }, told) : el("td", { class: column.number ? "number" : column.date ? "date" : null }, told);
       }))));
       before.disabled = page === 0;
       after.disabled = page === pages() - 1;
