@@ -35,13 +35,29 @@ def test_bibtex_is_that_of_the_contract_to_the_byte() -> None:
         "  author     = {Alice Researcher and Coauthor, Bob},\n"
         "  year       = {2026},\n"
         "  doi        = {10.1234/example},\n"
-        "  journal    = {Stuff & Co},\n"
+        "  journal    = {Stuff \\& Co},\n"
         "  volume     = {7},\n"
         "  number     = {2},\n"
         "  pages      = {1-9},\n"
         "  publisher  = {Weir Press},\n"
         "  issn       = {1234-5678},\n"
         "}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("title", "written"),
+    [
+        ("R&D at 100% of #5 a_b", r"R\&D at 100\% of \#5 a\_b"),
+        (r"R\&D of $x_1 & y$ in a_b", r"R\&D of $x_1 & y$ in a\_b"),
+        ("5 $ a_b", r"5 \$ a\_b"),
+    ],
+)
+def test_no_sign_of_a_value_ends_a_line_of_tex(title: str, written: str) -> None:
+    entry = {"title": title, "doi": "10.1234/a_b", "authors": []}
+
+    assert to_bibtex("key", entry) == (
+        f"@misc{{key,\n  title      = {{{written}}},\n  doi        = {{10.1234/a_b}},\n}}\n"
     )
 
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.support.paper_store import World, crossref
+from tests.support.paper_store import World, crossref, pdf, unpaywall
 
 DOI = "10.1234/otters"
 BIB = r"""
@@ -229,3 +229,18 @@ def test_a_doi_with_odd_signs_is_taken_everywhere_and_in_any_spelling(world: Wor
         assert world.call("library_export", refs=[ref])["entryCount"] == 1
     assert len(list((world.root / ".metadata").glob("*.toml"))) == 1
     assert f"  doi = {{{doi}}}," in exported(world)
+
+
+def test_papers_that_are_fetched_from_a_file_keep_what_it_says_of_them(world: World) -> None:
+    world.pages |= {**crossref(DOI), **unpaywall(DOI, "https://www.nature.com/x.pdf"), "www.nature.com/x.pdf": pdf()}
+    path = world.folder / "mine.bib"
+    path.write_text(BIB, "utf-8")
+
+    told = world.call("batch_from_bibliography", path=str(path))
+
+    assert told["summary"] == {"total": 2, "ok": 1, "failed": 0, "parse_errors": 1}
+    entry = stored(world, "doi_10.1234_otters")
+    assert (entry["title"], entry["specloom"]["citekey"]) == ("How otters swim", "Mine:21")
+    assert entry["doiget"]["annotation"] == "read twice"
+    assert [path.name for path in (world.root / ".metadata").glob("*.toml")] == ["doi_10.1234_otters.toml"]
+    assert exported(world).startswith("@article{Mine:21,")

@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import re
-import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from specloom.core import Fault, run_apart
 from specloom.domains.text import PaperId
 from specloom.plugins import WHOLE, Context
 
 from .answers import FETCHING, RECORDS, ROWS, paper_procedure, parse_ref
-from .config import FILES, file_roots
+from .config import FILES
 from .errors import PaperFault
+from .local_file import read_local_file
 
 BATCH = 100
 """The most papers of one call."""
-LARGEST = 1_000_000
-"""Bytes of a file, which is some thousand entries."""
 FORMATS = {"auto": "", "csl_json": "csl-json", "biblatex": "bibtex"} | {
     one: one for one in ("csl-json", "bibtex", "refs")
 }
 """The names of formats, and how each is read; an empty one is told by looking."""
 SHOWN = 256
 """Characters of a key or of an identifier that are told."""
-SECONDS = 10.0
-"""Time for the file, the start of the process that reads it included."""
-MEMORY = 512 * 1024**2
-"""Bytes of address space that this process may have."""
 # What stands in a file in the place of an identifier and is told again: one that is misspelt; and where a program is.
 _LIKE_A_REFERENCE = re.compile(
     r"(?:10\.\d{2,9}/|(?:doi|arxiv|pmid|pmcid):|pmc\d|https?://(?:[\w-]+\.)*(?:doi|arxiv|ncbi\.nlm\.nih)\.(?:org|gov)/)"
@@ -64,14 +55,17 @@ async def fetch_bibliography(
     from .fetch import fetch_all
 
     keys: list[str] = []
+    lines: list[int] = []
     refs: list[tuple[str, PaperId]] = []
     rows: list[dict[str, Any]] = []
-    records, where = await _read_records(context, path, format)
+    text_, how, records = await _read_records(context, path, format)
+    where = "place" if how == "csl-json" else "line"
     for record in records:
         key, text = record["key"][:SHOWN], record["identifier"]
         try:
             refs.append((text, _to_ref(record, where)))
             keys.append(key)
+            lines.append(record["line"])
         except PaperFault as fault:
             if strict:
                 raise
@@ -84,9 +78,22 @@ async def fetch_bibliography(
         raise PaperFault("INVALID_REF", message)
     fetched = await fetch_all(context, refs, force=force) if refs else []
     done, bad = sum(row["ok"] for row in fetched), len(rows)
+    if done and how != "refs":
+        await _keep_entries(context, text_, how, {line: row["ok"] for line, row in zip(lines, fetched, strict=True)})
     rows += [row | ({"entry_key": key} if key else {}) for key, row in zip(keys, fetched, strict=True)]
     summary = {"total": len(rows), "ok": done, "failed": len(fetched) - done, "parse_errors": bad}
     return {"summary": summary, "results": rows}
+
+
+async def _keep_entries(context: Context, text: str, how: str, fetched: Mapping[int, bool]) -> None:
+    """Fill the stored papers with what the file says of them: the cite key, keywords, notes, files and groups."""
+    from specloom.domains.trust.bibliography.documents import read_document
+
+    from .exchange import fill_from
+
+    parsed = await read_document(context, text, how, most=2 * BATCH, is_linked=False)
+    works = [work for work, (_, line) in zip(parsed.entries, parsed.places, strict=True) if fetched.get(line)]
+    await fill_from(context, works)
 
 
 def _to_ref(record: Mapping[str, Any], where: str) -> PaperId:
@@ -108,8 +115,8 @@ def _to_ref(record: Mapping[str, Any], where: str) -> PaperId:
     raise PaperFault("INVALID_REF", f"{name} has no DOI, arXiv or PubMed identifier.")
 
 
-async def _read_records(context: Context, path: str, format_: str) -> tuple[list[dict[str, Any]], str]:
-    """The records of a file in their order, and whether `line` or `place` counts them.
+async def _read_records(context: Context, path: str, format_: str) -> tuple[str, str, list[dict[str, Any]]]:
+    """The text of a file, its format, and its records in their order.
 
     INVALID_REF for what is no bibliography.
     """
@@ -126,7 +133,7 @@ async def _read_records(context: Context, path: str, format_: str) -> tuple[list
         raise PaperFault("INVALID_REF", f"{name} holds no entry in the format {how}.")
     if how == "csl-json" and all(record["problem"] for record in records):
         raise PaperFault("INVALID_REF", f"{name} is no JSON: line {records[0]['line']}, {records[0]['problem']}.")
-    return records, "place" if how == "csl-json" else "line"
+    return text, how, records
 
 
 def _names_paper(record: Mapping[str, Any]) -> bool:
@@ -134,72 +141,3 @@ def _names_paper(record: Mapping[str, Any]) -> bool:
         return bool(parse_ref(record["identifier"]))
     except PaperFault:
         return False
-
-
-async def read_local_file(context: Context, path: str) -> str:
-    """The text of a file below a folder that the operator allows; INVALID_REF for any other.
-
-    It is opened and read in a process of its own: a network folder that does not answer keeps it alone.
-    """
-    if not Path(path).is_absolute():
-        raise PaperFault("INVALID_REF", f"{path[:200]!r} is no absolute path.")
-    roots = file_roots(context.config)
-    try:
-        if not context.is_live:
-            return read_file(b"", path, roots)
-        text: str = await run_apart(read_file, b"", path, roots, what="file", seconds=SECONDS, memory=MEMORY)
-    except Fault as fault:
-        raise PaperFault("INTERNAL_ERROR" if fault.kind == "internal" else "INVALID_REF", fault.message) from None
-    return text
-
-
-def read_file(_: bytes, path: str, roots: Sequence[str]) -> str:
-    """The text of a regular file below one of some folders, links followed; a `validation` fault for any other.
-
-    Nothing waits for a pipe or a device, and no name below the folder may begin with a dot.
-    """
-    name = Path(path).name[:200]
-    try:
-        # Whether there is such a file is told of none that may not be read.
-        real = os.path.realpath(path)
-        if not any(_is_below(real, os.path.realpath(root)) for root in roots):
-            raise Fault(
-                "validation",
-                "The file is not below a folder that may be read, or its path has a name that begins with a dot; the "
-                "operator names such folders in DOIGET_FILE_ROOTS.",
-            )
-        data = _read_regular(real)
-        if data is None:
-            raise Fault("validation", f"{path[:200]!r} is no file.")
-        if len(data) > LARGEST:
-            raise Fault("validation", f"{name} is larger than {LARGEST} bytes; split it.")
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise Fault("validation", f"{name} is no text in UTF-8.") from None
-    except (OSError, ValueError) as error:
-        if isinstance(error, OSError) and error.errno in (errno.ENOENT, errno.ENOTDIR):
-            raise Fault("validation", f"{path[:200]!r} is no file.") from None
-        why = error.strerror if isinstance(error, OSError) else "the path is none"
-        raise Fault("validation", f"{path[:200]!r} cannot be read: {why}.") from None
-
-
-def _is_below(real: str, root: str) -> bool:
-    try:
-        inner = Path(real).relative_to(root)
-    except ValueError:
-        return False
-    return not any(part.startswith(".") for part in inner.parts)
-
-
-def _read_regular(real: str) -> bytes | None:
-    """The bytes of a regular file, one more than are taken at most; None for anything else."""
-    # Not through a link that was put there since the path was looked at.
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(real, flags)
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
-        with open(descriptor, "rb", closefd=False) as file:
-            return file.read(LARGEST + 1)
-    finally:
-        os.close(descriptor)

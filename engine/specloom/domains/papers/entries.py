@@ -271,8 +271,22 @@ def to_bibtex(key: str, entry: Mapping[str, Any]) -> str:
         # into the value.
         text = to_plain(str(value)) if value is not None else ""
         if text := " ".join(_UNWANTED.sub("", text).split()).rstrip("\\ "):
+            text = text if name in _VERBATIM else _escape_signs(text)
             lines.append(f"  {name:<10} = {{{text}}},")
     return "\n".join([*lines, "}"]) + "\n"
+
+
+_VERBATIM = frozenset({"doi", "eprint", "year"})
+_SIGNS = re.compile(r"(?<!\\)[&%#_]")
+
+
+def _escape_signs(text: str) -> str:
+    """A text whose signs end no line and no run of TeX; what stands between dollars is a formula and stays."""
+    pieces = text.split("$")
+    if len(pieces) % 2 == 0:
+        # One dollar alone opens no formula.
+        return _SIGNS.sub(r"\\\g<0>", text).replace("$", r"\$")
+    return "$".join(_SIGNS.sub(r"\\\g<0>", piece) if at % 2 == 0 else piece for at, piece in enumerate(pieces))
 
 
 def to_csl(key: str, entry: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,10 +12,10 @@ from specloom.core import Fault
 from specloom.plugins import Context, procedure
 from specloom.plugins.records import record
 
-from .bibliography import read_local_file
 from .config import FILES, STORE
 from .entries import RECORD, SCHEMA_VERSION, TABLE, cite_key_of
 from .errors import PaperFault
+from .local_file import read_local_file
 
 if TYPE_CHECKING:
     from specloom.domains.trust.bibliography.entry import BibliographyEntry
@@ -184,6 +185,17 @@ async def _import(
         kept=kept or None,
         copy=str(copy) if copy else None,
     )
+
+
+async def fill_from(context: Context, works: Sequence[BibliographyEntry]) -> None:
+    """Fill papers that are stored with what a bibliography says of them; of any other nothing is kept."""
+    from .library import PaperLibrary
+
+    library = PaperLibrary.open(context)
+    for work in works:
+        if library.find_work(work) is not None:
+            with contextlib.suppress(PaperFault):
+                await _import(context, library, work, (), wins=False, dry_run=False)
 
 
 # --- out of the store ----------------------------------------------------------------------------------------------

@@ -1,0 +1,91 @@
+"""A file of this machine for the tools of papers: a regular one, below the folders that the operator allows."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+from specloom.core import Fault, run_apart
+from specloom.plugins import Context
+
+from .config import file_roots
+from .errors import PaperFault
+
+LARGEST = 1_000_000
+"""Bytes of a file, which is some thousand entries."""
+SECONDS = 10.0
+"""Time for the file, the start of the process that reads it included."""
+MEMORY = 512 * 1024**2
+"""Bytes of address space that this process may have."""
+
+
+async def read_local_file(context: Context, path: str) -> str:
+    """The text of a file below a folder that the operator allows; INVALID_REF for any other.
+
+    It is opened and read in a process of its own: a network folder that does not answer keeps it alone.
+    """
+    if not Path(path).is_absolute():
+        raise PaperFault("INVALID_REF", f"{path[:200]!r} is no absolute path.")
+    roots = file_roots(context.config)
+    try:
+        if not context.is_live:
+            return read_file(b"", path, roots)
+        text: str = await run_apart(read_file, b"", path, roots, what="file", seconds=SECONDS, memory=MEMORY)
+    except Fault as fault:
+        raise PaperFault("INTERNAL_ERROR" if fault.kind == "internal" else "INVALID_REF", fault.message) from None
+    return text
+
+
+def read_file(_: bytes, path: str, roots: Sequence[str]) -> str:
+    """The text of a regular file below one of some folders, links followed; a `validation` fault for any other.
+
+    Nothing waits for a pipe or a device, and no name below the folder may begin with a dot.
+    """
+    name = Path(path).name[:200]
+    try:
+        # Whether there is such a file is told of none that may not be read.
+        real = os.path.realpath(path)
+        if not any(_is_below(real, os.path.realpath(root)) for root in roots):
+            raise Fault(
+                "validation",
+                "The file is not below a folder that may be read, or its path has a name that begins with a dot; the "
+                "operator names such folders in DOIGET_FILE_ROOTS.",
+            )
+        data = _read_regular(real)
+        if data is None:
+            raise Fault("validation", f"{path[:200]!r} is no file.")
+        if len(data) > LARGEST:
+            raise Fault("validation", f"{name} is larger than {LARGEST} bytes; split it.")
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Fault("validation", f"{name} is no text in UTF-8.") from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno in (errno.ENOENT, errno.ENOTDIR):
+            raise Fault("validation", f"{path[:200]!r} is no file.") from None
+        why = error.strerror if isinstance(error, OSError) else "the path is none"
+        raise Fault("validation", f"{path[:200]!r} cannot be read: {why}.") from None
+
+
+def _is_below(real: str, root: str) -> bool:
+    try:
+        inner = Path(real).relative_to(root)
+    except ValueError:
+        return False
+    return not any(part.startswith(".") for part in inner.parts)
+
+
+def _read_regular(real: str) -> bytes | None:
+    """The bytes of a regular file, one more than are taken at most; None for anything else."""
+    # Not through a link that was put there since the path was looked at.
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(real, flags)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read(LARGEST + 1)
+    finally:
+        os.close(descriptor)
