@@ -80,7 +80,9 @@ def to_delay(value: Any, now: float) -> int | None:
     """
     if isinstance(value, str):
         text = value.strip()
-        if not text or len(text) > LONGEST_TEXT:
+        if len(text) > LONGEST_TEXT:
+            return LONGEST_DELAY if text.isascii() and text.isdigit() else None
+        if not text:
             return None
         value = float(text) if _NUMBER.fullmatch(text) else _to_moment(text)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
