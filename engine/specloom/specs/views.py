@@ -14,7 +14,9 @@ from .grammar import STEM, VIEW, check
 from .yaml import Map, Node, YamlScalar, parse_source, to_plain
 
 _FRAME = re.compile(rb"---\n(.*?)\n?---\n(.*)", re.DOTALL)
-_BODY = re.compile(r"\s*(?:<style>\n?(.*?)</style>)?\s*<script>\n?(.*?)</script>\s*", re.DOTALL)
+_BODY = re.compile(
+    r"\s*+(?:<style>\n?((?:[^<]|<(?!/style>))*+)</style>\s*+)?+<script>\n?((?:[^<]|<(?!/script>))*+)</script>\s*+"
+)
 _UNSAFE = re.compile(
     r"\b(innerHTML|outerHTML|insertAdjacentHTML|createContextualFragment|DOMParser|setHTMLUnsafe|srcdoc|eval|Function"
     r"|import|importScripts|fetch|XMLHttpRequest|WebSocket|EventSource|sendBeacon)\b|(document\.write)|(url\()|(@import)"
