@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from specloom.core import Answer, Fault
+from specloom.runtime import LiveContext
 from tests.support import paged
-from tests.support.stubbed import Product, Stub, Upstreams
+from tests.support.stubbed import Product, Stub, Upstreams, works
 
 ISBN = "9780000000019"
 BOOK = {
@@ -138,3 +140,34 @@ async def test_books_of_several_catalogues_are_gone_on_with_and_none_comes_twice
     assert len(urls) == len(set(urls))
     assert sum("openlibrary.org" in url for url in urls) == 30
     assert sum("doabooks.org" in url for url in urls) == 10
+
+
+# --- Who has nothing of the kind stands in nobody's way ---------------------------------------------------------------
+
+
+async def as_a_procedure(upstreams: Upstreams, routing: str, **arguments: Any) -> Answer:
+    """What a procedure is told that asks for papers by the route."""
+    executor = Product(upstreams, {"SEARCH_ROUTING": routing}).executor
+    return await LiveContext(executor, executor.tool("academic_search"), "", None).ask("scholarly", arguments)
+
+
+async def test_a_procedure_is_told_the_failure_of_those_who_were_asked_and_not_that_nothing_was_found() -> None:
+    with pytest.raises(Fault) as failed:
+        await as_a_procedure(Upstreams(), "openalex,crossref,openlibrary,zenodo", query="otters")
+
+    assert "openalex" in failed.value.message or failed.value.provider in ("openalex", "crossref")
+
+
+async def test_a_procedure_gets_the_papers_of_whoever_comes_behind_a_catalogue_of_books() -> None:
+    upstreams = Upstreams({"api.crossref.org/works": works("A")})
+
+    answer = await as_a_procedure(upstreams, "openlibrary,crossref", query="otters")
+
+    assert [row["title"] for row in answer.rows] == ["A"]
+    assert upstreams.providers() == ["crossref"]
+
+
+async def test_where_nobody_has_such_works_the_answer_says_that_nobody_was_asked() -> None:
+    answer = await as_a_procedure(Upstreams(), "openlibrary,zenodo", query="otters")
+
+    assert (answer.rows, answer.asked) == ([], False)

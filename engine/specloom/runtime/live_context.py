@@ -113,6 +113,7 @@ class LiveContext:
             resolve(provider, operation, self._tool, model, offer)
         question = PaidQuestion(self._bill, self._engine.spending)
         failed: list[Fault] = []
+        silent: Answer | None = None
         for name in [provider] if provider else offer.orders.get(operation, ()):
             taken = model.providers[name].operations[operation].input
             given = {key: arguments[key] for key in taken if arguments.get(key) is not None}
@@ -123,10 +124,16 @@ class LiveContext:
             except Fault as fault:
                 failed.append(fault)
                 continue
+            if not answer.asked:
+                # Who has nothing of the kind is no answer beside others, whether these come after it or have failed.
+                silent = silent or answer
+                continue
             if failed:
                 self._told.append(Shortfall(tuple(failed), operation, name))
             self._told += say_parts(name, answer, model)
             return answer
+        if silent is not None and not failed:
+            return silent
         raise all_failed(failed) if failed else none_configured(self._tool, model, offer, (operation,))
 
     def notice(self, sentence: str) -> None:

@@ -532,6 +532,9 @@ def _is_done(one: _OpenPart, got: Answer | Fault) -> bool:
         one.failed.append(got)
         one.fault = None if one.provider else all_failed(one.failed)
         rule = _rule(one.part.outcomes, got)
+    elif not got.asked and (one.names or one.failed):
+        # Who has nothing of the kind is no answer beside others.
+        rule = "next"
     else:
         one.fault = None
         one.rows, one.meta = got.rows, dict(got.meta)

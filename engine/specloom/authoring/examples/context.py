@@ -96,15 +96,21 @@ class ExampleContext:
         if provider:
             resolve(provider, operation, self.tool, self.model, self.offer)
         failed: list[Fault] = []
+        silent: Answer | None = None
         for name in [provider] if provider else self.offering(operation):
             taken = self.model.providers[name].operations[operation].input
             passed = {key: arguments[key] for key in taken if arguments.get(key) is not None}
             answer = self.answer(Ask(name, operation, passed))
+            if isinstance(answer, Answer) and not answer.asked:
+                silent = silent or answer
+                continue
             if isinstance(answer, Answer):
                 if failed:
                     self.told.append(Shortfall(tuple(failed), operation, name))
                 return answer
             failed.append(answer)
+        if silent is not None and not failed:
+            return silent
         raise all_failed(failed) if failed else none_configured(self.tool, self.model, self.offer, (operation,))
 
     def notice(self, sentence: str) -> None:
