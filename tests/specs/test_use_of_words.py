@@ -115,6 +115,7 @@ UNUSED = {
     ("a strategy", "hook"): "as its `name`",
     ("an item that is left", "owner"): "examples of tools",
     ("an operation", "capability"): "a second operation of one capability",
+    ("rows of a view", "when"): "rows of a view that hang on more than their list",
 }
 """Words without a user in the shipped specs, and what they are there for."""
 SCHEMAS = {"a field of the items", "a field", "an argument"}
