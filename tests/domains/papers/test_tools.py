@@ -352,7 +352,7 @@ def test_what_a_registry_writes_as_entities_is_kept_as_characters(world: World) 
     assert (stored["venue"], stored["publisher"]) == ("Science & Justice", "Weir & Sons")
     assert stored["doiget"]["short_venue"] == "Sci. & Just."
     assert world.call("search_local", query="otters & weasels")["count"] == 1
-    assert "journal    = {Science & Justice}," in world.call("bibtex_export", refs=[DOI])["entries"][0]["bibtex"]
+    assert "journal    = {Science \\& Justice}," in world.call("bibtex_export", refs=[DOI])["entries"][0]["bibtex"]
 
 
 def test_requests_to_a_source_that_wants_one_connection_do_not_overlap_and_hold_nobody_up() -> None:
