@@ -470,10 +470,10 @@ async def test_owners_in_flight_at_once_do_not_share_a_call_whose_answer_is_not_
 
 async def test_who_does_not_answer_in_the_time_for_a_call_is_named_and_counted(tmp_path: Path) -> None:
     stub = Stub(lambda _: asyncio.Event().wait())
-    edits = {TOOL: [("cache: {ttl: 30m", "deadline: 200ms\ncache: {ttl: 30m")]}
+    edits = {TOOL: [("cache: {ttl: 30m", "deadline: 2s\ncache: {ttl: 30m")]}
     executor = demo_executor(write_demo(tmp_path, edits), sender=stub)
 
-    with pytest.raises(Fault, match=r"Demo gave no answer in 0\.\d+ seconds") as caught:
+    with pytest.raises(Fault, match=r"Demo gave no answer in [\d.]+ seconds") as caught:
         await executor.call("demo_find", {"query": "otters"})
 
     assert (caught.value.kind, caught.value.provider) == ("upstream_unavailable", "demo")
@@ -483,7 +483,7 @@ async def test_who_does_not_answer_in_the_time_for_a_call_is_named_and_counted(t
 async def test_for_whom_no_time_is_left_is_not_asked_and_not_blamed(tmp_path: Path) -> None:
     stub = Stub(lambda _: asyncio.Event().wait())
     two_providers(tmp_path)
-    text = TEXTS[TOOL].replace("cache: {ttl: 30m", "deadline: 200ms\ncache: {ttl: 30m")
+    text = TEXTS[TOOL].replace("cache: {ttl: 30m", "deadline: 2s\ncache: {ttl: 30m")
     (tmp_path / TOOL).write_text(text, encoding="utf-8")
     executor = demo_executor(
         tmp_path, sender=stub, environ={"SPARE_URL": "https://spare.example.org", "SPARE_KEY": "spare-key"}
@@ -512,7 +512,7 @@ async def test_what_only_adds_to_an_answer_does_not_hold_it_up(tmp_path: Path) -
     # The one that is looked up never answers.
     stub = Stub(lambda request: asyncio.Event().wait() if request.provider == "spare" else PAGE)
     two_providers(tmp_path)
-    edits = [("cache: {ttl: 30m", "deadline: 200ms\ncache: {ttl: 30m"), ("  - take: args.num_results\n", LOOKED_UP)]
+    edits = [("cache: {ttl: 30m", "deadline: 2s\ncache: {ttl: 30m"), ("  - take: args.num_results\n", LOOKED_UP)]
     text = TEXTS[TOOL]
     for old, new in edits:
         text = text.replace(old, new)
