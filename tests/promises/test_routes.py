@@ -115,6 +115,28 @@ async def test_who_was_passed_over_in_a_route_is_not_told_as_asked() -> None:
     assert {"provider": "crossref", "result": "not_asked"} in told["attempts"]
 
 
+async def test_who_is_asked_by_name_alone_is_asked_where_nobody_else_has_anything_only_by_name() -> None:
+    environ = {"SCHOLAR_API_KEY": "made-up-1"}
+    unnamed, named = Upstreams(NOTHING), Upstreams(NOTHING)
+
+    await Product(unnamed, environ).call("academic_search", query="otters")
+    await Product(named, environ).call("academic_search", query="otters", provider="scholarapi")
+
+    assert unnamed.count()["crossref"] > 0
+    assert unnamed.count()["scholarapi"] == 0
+    assert set(named.providers()) == {"scholarapi"}
+
+
+async def test_a_refusal_of_who_wants_no_key_asks_for_none() -> None:
+    upstreams = Upstreams({}, otherwise=(403, {}, {}))
+
+    result = await Product(upstreams).call("web_search", query="otters")
+
+    told = result["content"][0]["text"]
+    assert "refuses requests of this server (HTTP 403)" in told
+    assert "wants a key" not in told
+
+
 # --- One rule for `_meta.routing` (D9) -------------------------------------------------------------------------------
 
 

@@ -352,7 +352,7 @@ def test_a_retry_after_that_is_no_number_is_as_good_as_none() -> None:
         (400, "bad_request"),
         (401, "auth_required"),
         (402, "quota_exhausted"),
-        (403, "auth_required"),
+        (403, "blocked"),
         (404, "not_found"),
         (422, "bad_request"),
         (429, "rate_limited"),

@@ -166,7 +166,7 @@ def read_cursor(tool: Tool, given: Mapping[str, Any], text: str, model: Model) -
     version, question, at, offset, size, again, *pairs = _parse(tool, text)
     told = pairs.pop(0) if len(pairs) > 1 and not isinstance(pairs[0], str | list) else 0
     if version != VERSION or question != _digest_question(tool, given):
-        raise _refused(tool, f"it belongs to another question, which {tool.name} answered; repeat its arguments")
+        raise _refused(tool, "it belongs to a call with other arguments or of another tool; repeat those it came from")
     if not all(_is_count(one) for one in (at, offset, size, again, told)) or at >= len(tool.plan):
         raise _refused(tool)
     seen = pairs.pop(0) if isinstance(pairs[0], str) else ""
