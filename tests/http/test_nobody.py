@@ -32,6 +32,7 @@ class Ends(Call):
 
     def __init__(self) -> None:
         self.request_id, self.looked = 1, None
+        self.client_capabilities: dict[str, Any] = {}
 
     def progress(self, *_: Any) -> None:
         """Nobody waits for it."""

@@ -31,6 +31,7 @@ HOMONYMS: Mapping[str, str] = MappingProxyType(
         "answer": "a key of the tool language, and the word for what a call returns",
         "core": "the word for what has no transport, and the toolset that is on by default",
         "lens": "a kind of spec",
+        "library_import": "what Python writes to import from the module of that name",
     }
 )
 """Names of specs that are words of the engine too; finding one proves nothing, so they are not looked for."""

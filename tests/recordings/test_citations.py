@@ -13,7 +13,7 @@ SEED = [{"paperId": "5eed", "title": "Seed"}]
 
 def test_a_hundred_citing_papers_are_cut_to_what_was_asked_for() -> None:
     args = {"paper": "10.2139/ssrn.2250500", "doi": "10.2139/ssrn.2250500", "direction": "cited_by", "num_results": 25}
-    body = {"named": SEED, "citing": recorded("semantic-scholar/paper-citations.json")}
+    body = {"named": SEED, "edges": recorded("semantic-scholar/paper-citations.json")}
 
     rows, requests = replay("semanticscholar", "citations", args, body)
 
@@ -32,7 +32,7 @@ def test_a_hundred_citing_papers_are_cut_to_what_was_asked_for() -> None:
 
 def test_references_that_could_not_be_matched_have_no_page_and_are_left_out() -> None:
     args = {"paper": "10.2139/ssrn.2250500", "doi": "10.2139/ssrn.2250500", "direction": "references"}
-    body = {"named": SEED, "cited": recorded("semantic-scholar/paper-references.json")}
+    body = {"named": SEED, "edges": recorded("semantic-scholar/paper-references.json")}
 
     rows, _ = replay("semanticscholar", "citations", args, body)
 
@@ -47,7 +47,7 @@ def test_a_recorded_match_of_a_title_names_the_paper() -> None:
     args = {"paper": "Augmenting large language models", "title": "Augmenting large language models"}
     body = {
         "titled": recorded("semantic-scholar/paper-search-match-full.json"),
-        "citing": {"data": []},
+        "edges": {"data": []},
         "cited": {"data": [{"citedPaper": {"paperId": "r1", "title": "Cited"}}]},
     }
 
@@ -84,7 +84,7 @@ def test_a_paper_unknown_to_the_batch_is_not_found() -> None:
 def test_a_recorded_work_leads_to_its_edges_by_its_id() -> None:
     args = {"paper": "10.1371/journal.pone.0000030", "doi": "10.1371/journal.pone.0000030", "num_results": 5}
     works = recorded("openalex/works-sample-5.json")
-    body = {"named": recorded("openalex/work-journal-article.json"), "citing": works, "cited": works}
+    body = {"named": recorded("openalex/work-journal-article.json"), "edges": works, "cited": works}
 
     rows, requests = replay("openalex", "citations", args, body, config=EMAIL)
 
@@ -107,7 +107,7 @@ def test_a_title_becomes_its_first_hit() -> None:
     title = "Effect of native oxide layers on copper thin-film tensile properties: A reactive molecular dynamics study"
     body = {
         "titled": recorded("openalex/works-filter-title-search.json"),
-        "citing": recorded("openalex/works-sample-5.json"),
+        "edges": recorded("openalex/works-sample-5.json"),
     }
     args = {"paper": title, "title": title, "direction": "cited_by"}
 

@@ -659,6 +659,8 @@ async def test_who_watches_a_session_hears_of_calls_that_change_it(server: Serve
     told: list[Any] = []
 
     class Heard(Call):
+        client_capabilities: dict[str, Any] = {}  # noqa: RUF012 - nobody changes it
+
         def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
             """Not listened to."""
 

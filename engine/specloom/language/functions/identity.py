@@ -21,7 +21,7 @@ _EXAMPLE = "10.5555/"
 """The prefix of examples, under which nothing is."""
 _NUMBERED = "10.48550/"
 """The prefix of a preprint server whose works have numbers of its own."""
-# Figshare and Zenodo have `.v2`, Research Square `/v2`, bioRxiv, medRxiv and ChemRxiv `v2` or `-v2` behind the DOI.
+# Depositories have `.v2`, and preprint servers `v2`, `-v2` or `/v2` behind the DOI.
 _VERSION = re.compile(r"[/.-]?v[0-9]{1,2}(?:\.full(?:\.pdf)?)?$")
 _VERSIONED = ("10.1101/", "10.21203/", "10.26434/", "10.6084/", "10.5281/", "10.31234/", "10.20944/", "10.22541/")
 
