@@ -41,7 +41,9 @@ def maker(make: Callable[P, F]) -> Callable[P, F]:
     @wraps(make)
     def remember(*parts: P.args, **named: P.kwargs) -> F:
         function = make(*parts, **named)
-        vars(function)["made_by"] = (name, parts)
+        # A function of the module that several calls give, such as that for texts, keeps to the first of them: code
+        # that is made of it is the same however often, and in whichever order, others were made since.
+        vars(function).setdefault("made_by", (name, parts))
         return function
 
     return remember
