@@ -109,6 +109,28 @@ def test_a_second_import_fills_and_overwrites_nothing(world: World) -> None:
     assert not (world.root / ".trash").exists()
 
 
+@pytest.mark.parametrize("more", [{}, {"replace": True}])
+def test_a_dry_run_says_what_the_import_then_does(world: World, more: dict[str, Any]) -> None:
+    twice = """@article{a1, title={Sea}, author={A B}, year={2020}, doi={10.1234/sea}}
+@article{a2, title={Sea}, author={A B}, year={2020}, doi={10.1234/SEA}}
+@book{w, title={Weirs}, abstract={One
+and two}}
+@book{W, title={Weirs}, publisher={Lake Press}}
+@article{a1, title={Another}, doi={10.1234/other}}
+"""
+    told = world.call("library_import", bibliography=twice, dry_run=True, **more)
+    assert not (world.root / ".metadata").exists()
+
+    done = world.call("library_import", bibliography=twice, **more)
+
+    assert told.pop("dryRun") is True
+    without_copies = [{**row, "copy": None} for row in done["entries"]]
+    assert [{**row, "copy": None} for row in told["entries"]] == without_copies
+    counts = ("added", "changed", "unchanged", "failed")
+    assert [told[name] for name in counts] == [done[name] for name in counts]
+    assert told["failed"] == 0
+
+
 def test_what_an_import_writes_over_is_kept_as_a_copy(world: World) -> None:
     world.call("library_import", bibliography=BIB)
     before = (world.root / ".metadata" / "doi_10.1234_otters.toml").read_bytes()

@@ -13,7 +13,7 @@ from specloom.plugins import Context, procedure
 from specloom.plugins.records import record
 
 from .config import FILES, STORE
-from .entries import RECORD, SCHEMA_VERSION, TABLE, cite_key_of
+from .entries import RECORD, SCHEMA_VERSION, TABLE, check_version, cite_key_of
 from .errors import PaperFault
 from .local_file import read_local_file
 
@@ -165,6 +165,8 @@ async def _import(
         entry, kept = override(before, new) if wins else fill(before, new)
         return entry
 
+    if dry_run and stored is not None:
+        check_version(stored)
     made = alter(stored)
     is_same = made == stored
     copy = None
@@ -172,6 +174,8 @@ async def _import(
         if stored is not None and wins:
             copy = library.store.put_copy(file_key, context.now())
         made = await library.store.rewrite(file_key, alter)
+    if not is_same and dry_run:
+        library.draft(file_key, made)
     table = made.get(RECORD, {})
     library.note(file_key, replace(work, key=str(table.get("citekey") or "")))
     key = str(table.get("citekey") or "")

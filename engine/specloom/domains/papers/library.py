@@ -17,7 +17,7 @@ from .entries import RECORD, cite_key_of, to_json
 from .errors import PaperFault
 from .record import to_stored, to_work
 from .search import to_searched
-from .store import PaperStore, open_store
+from .store import PaperStore, open_store, preview
 
 
 @dataclass(slots=True)
@@ -29,6 +29,8 @@ class PaperLibrary:
     """The key of the files of an entry by each of its names: `doi:…`, `arxiv:…`, `@…`, `title:…`, in small letters."""
     cite_keys: set[str] = field(default_factory=set)
     """All cite keys, in small letters."""
+    drafts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Entries as a dry run would have left them, by the keys of their files."""
 
     @classmethod
     def open(cls, context: Context) -> PaperLibrary:
@@ -76,7 +78,7 @@ class PaperLibrary:
         key = self.files.get(_title_of(work))
         if key is None or not (work.doi or work.arxiv):
             return key
-        entry = self.store.read(key) or {}
+        entry = self._look(key) or {}
         return None if entry.get("doi") or entry.get("arxiv_id") else key
 
     def make_cite_key(self, work: BibliographyEntry) -> str:
@@ -87,20 +89,27 @@ class PaperLibrary:
         """The key of the files of a new work: that of its identifier, else one that is made of its cite key."""
         if work.doi or work.arxiv:
             ref = PaperId("doi", work.doi) if work.doi else PaperId("arxiv", work.arxiv)
-            if self.store.read(ref.key) is not None:
+            if self._look(ref.key) is not None:
                 raise PaperFault("STORE_ERROR", f"{ref.value} has the same file name as another work of the store.")
             return ref.key
         key = PaperId("key", work.key).key
-        if self.store.read(key) is None:
+        if self._look(key) is None:
             return key
         return f"{key[:190]}_{hashlib.sha256(work.key.encode()).hexdigest()[:8]}"
 
     def read(self, key: str) -> dict[str, Any]:
         """The entry under a key of files; STORE_ERROR where it is gone since it was listed."""
-        entry = self.store.read(key)
+        entry = self._look(key)
         if entry is None:
             raise PaperFault("STORE_ERROR", f"The entry {key} is no longer in the store.")
         return entry
+
+    def draft(self, key: str, entry: Mapping[str, Any]) -> None:
+        """Know an entry as the store would give it back once it was written; its faults are those of writing it."""
+        self.drafts[key] = preview(key, entry)
+
+    def _look(self, key: str) -> dict[str, Any] | None:
+        return self.drafts[key] if key in self.drafts else self.store.read(key)
 
     async def cited(self, key: str) -> tuple[BibliographyEntry, bool]:
         """The work under a key of files with its cite key, and whether that was made, and stored, only now.

@@ -335,6 +335,11 @@ def open_store(config: Mapping[str, Any]) -> PaperStore:
     return PaperStore(store_root(config))
 
 
+def preview(key: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """An entry as it is read again once it was written, without writing it; STORE_ERROR where it cannot be."""
+    return tomllib.loads(_encoded(key, entry).decode())
+
+
 def _encoded(key: str, entry: Mapping[str, Any]) -> bytes:
     """The bytes of a metadata file; STORE_ERROR for more than would be read again."""
     data = write_toml(entry).encode()
