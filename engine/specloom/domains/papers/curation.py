@@ -28,6 +28,8 @@ _YEARS_APART = {"likely": 1, "versions": 3}
 _LABELS = {"tag": "tags", "collection": "collections"}
 MOST_LABELS = 200
 """Labels of a kind that are listed."""
+MOST_TOLD = 5
+"""Labels that are told where one was named that is none."""
 
 
 @record
@@ -372,14 +374,19 @@ class RenamedLabel:
 
 @procedure("rename_label", settings=STORE)
 async def rename_label(context: Context, kind: str, name: str, new_name: str) -> RenamedLabel:
-    """Gives a tag or a collection another name in all works; one that has that name already is united with it."""
+    """Gives a tag or a collection another name in all works; one that has that name already is united with it.
+
+    Raises `not_found` for a label that no work has, with some of those that there are.
+    """
     from .store import open_store
 
     store, field = open_store(context.config), _LABELS[kind]
-    changed = 0
+    changed, others = 0, Counter[str]()
     for _, row in store.summaries():
         entry = store.read(row["safekey"]) or {}
-        if name not in texts_of(own_of(entry).get(field)):
+        labels = texts_of(own_of(entry).get(field))
+        if name not in labels:
+            others.update(set(labels))
             continue
 
         def alter(stored: Mapping[str, Any] | None) -> Mapping[str, Any]:
@@ -391,4 +398,15 @@ async def rename_label(context: Context, kind: str, name: str, new_name: str) ->
 
         await store.rewrite(row["safekey"], alter)
         changed += 1
+    if not changed:
+        raise Fault("not_found", f"no work has the {kind} {name!r}; {_tell_labels(field, others)}", action="fix_arguments")
     return RenamedLabel(kind=kind, name=new_name, changed=changed)
+
+
+def _tell_labels(field: str, labels: Counter[str]) -> str:
+    """Which labels of a kind there are, the commonest first."""
+    if not labels:
+        return f"there are no {field}"
+    ordered = sorted(labels, key=lambda label: (-labels[label], label))
+    more = f" and {len(ordered) - MOST_TOLD} more (library_labels lists them)" if len(ordered) > MOST_TOLD else ""
+    return f"there are {', '.join(map(repr, ordered[:MOST_TOLD]))}{more}"
