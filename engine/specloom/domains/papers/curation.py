@@ -46,7 +46,7 @@ class StoredWork:
 
 @record
 class DuplicateGroup:
-    """Works that are one: `same` by an identifier, `versions` of one, or `likely` by title, first author and year.
+    """Works that are one: `same` by an identifier, `versions` of one, or `likely` by title and first author.
 
     `differs` names the fields in which they differ.
     """
@@ -101,7 +101,7 @@ async def find_duplicates(context: Context) -> DuplicateGroups:
         tell("versions", f"versions of {name}", keys)
     for _, keys in _bucket(works, _likeness):
         for kind, near in _near(keys, works):
-            reason = "a preprint and what came of it" if kind == "versions" else "equal title, first author and year"
+            reason = "a preprint and what came of it" if kind == "versions" else "equal title and first author, year at most one apart"
             tell(kind, reason, near)
     order = {"same": 0, "versions": 1, "likely": 2}
     groups.sort(key=lambda group: order[group.kind])
