@@ -237,7 +237,8 @@ async def export_references(
 
     They are those of some references, of a search, or of a session, whose sources that are not stored are written as
     the session knows them; without any of these it is the whole store. A work without a cite key gets one, which is
-    kept. `validation` faults for an unknown style and for more than MOST works.
+    kept. `validation` faults for an unknown style, for more than MOST works, and for two of references, search and
+    session at once.
     """
     from specloom.domains.trust.bibliography.entry import from_source
     from specloom.domains.trust.bibliography.formatting import export_entries, find_sources, is_named
@@ -245,6 +246,10 @@ async def export_references(
     from . import search
     from .library import PaperLibrary
 
+    given = [name for name, value in (("refs", refs), ("query", query), ("sessionId", session)) if value]
+    if len(given) > 1:
+        message = f"{' and '.join(given)} were given, each of which names the works alone; give one of them"
+        raise Fault("validation", message, action="fix_arguments")
     library = PaperLibrary.open(context)
     keys: dict[str, None] = {}
     others: list[BibliographyEntry] = []
