@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
+from specloom.core.faults import Fault
 from tests.support.paper_store import World, crossref, pdf, unpaywall
 
 DOI = "10.1234/otters"
@@ -266,3 +267,11 @@ def test_papers_that_are_fetched_from_a_file_keep_what_it_says_of_them(world: Wo
     assert entry["doiget"]["annotation"] == "read twice"
     assert [path.name for path in (world.root / ".metadata").glob("*.toml")] == ["doi_10.1234_otters.toml"]
     assert exported(world).startswith("@article{Mine:21,")
+
+
+def test_a_wrong_path_is_for_the_caller_to_mend(world: World) -> None:
+    for path in ("my.bib", "/nowhere/my.bib"):
+        with pytest.raises(Fault) as caught:
+            world.call("library_import", path=path)
+
+        assert (caught.value.kind, caught.value.action) == ("validation", "fix_arguments")

@@ -132,7 +132,7 @@ async def _read_records(context: Context, path: str, format_: str) -> tuple[str,
     if not records:
         raise PaperFault("INVALID_REF", f"{name} holds no entry in the format {how}.")
     if how == "csl-json" and all(record["problem"] for record in records):
-        raise PaperFault("INVALID_REF", f"{name} is no JSON: line {records[0]['line']}, {records[0]['problem']}.")
+        raise PaperFault("INVALID_REF", f"{name} is no JSON: line {records[0]['line']}: {records[0]['problem']}.")
     return text, how, records
 
 

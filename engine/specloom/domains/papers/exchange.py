@@ -60,7 +60,7 @@ class UnreadableReference:
 
 @record
 class ImportedReferences:
-    """What became of the entries of a bibliography."""
+    """What became of the entries of a bibliography; those that could not be read are counted among the failed."""
 
     format: str
     added: int
@@ -121,7 +121,7 @@ async def import_references(
     return ImportedReferences(
         format=parsed.format,
         **counts,
-        failed=sum(row.status == "failed" for row in rows),
+        failed=sum(row.status == "failed" for row in rows) + len(problems),
         entries=rows,
         unreadable=problems or None,
         dry_run=dry_run or None,

@@ -28,15 +28,24 @@ async def read_local_file(context: Context, path: str) -> str:
     It is opened and read in a process of its own: a network folder that does not answer keeps it alone.
     """
     if not Path(path).is_absolute():
-        raise PaperFault("INVALID_REF", f"{path[:200]!r} is no absolute path.")
+        raise _refuse(f"{path[:200]!r} is no absolute path.")
     roots = file_roots(context.config)
     try:
         if not context.is_live:
             return read_file(b"", path, roots)
         text: str = await run_apart(read_file, b"", path, roots, what="file", seconds=SECONDS, memory=MEMORY)
     except Fault as fault:
-        raise PaperFault("INTERNAL_ERROR" if fault.kind == "internal" else "INVALID_REF", fault.message) from None
+        if fault.kind == "internal":
+            raise PaperFault("INTERNAL_ERROR", fault.message) from None
+        raise _refuse(fault.message) from None
     return text
+
+
+def _refuse(message: str) -> PaperFault:
+    """INVALID_REF for a path, which a caller can mend."""
+    fault = PaperFault("INVALID_REF", message)
+    fault.action = "fix_arguments"
+    return fault
 
 
 def read_file(_: bytes, path: str, roots: Sequence[str]) -> str:

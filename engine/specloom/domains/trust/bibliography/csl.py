@@ -112,7 +112,8 @@ def _salvage(text: str) -> Iterator[tuple[int, Any, str]]:
         try:
             item, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError) as error:
-            yield line, None, getattr(error, "msg", "too deeply nested")
+            reason = getattr(error, "msg", "too deeply nested")
+            yield line, None, f"the JSON of this entry is broken ({reason}); mend it"
             # The next object that begins a line or follows another is the next item; what lies inside is lost.
             following = _NEXT_ITEM.search(text, at + 1)
             if following is None:

@@ -108,7 +108,7 @@ def find_format(text: str, format: str = "auto") -> str:  # noqa: A002  the name
         if format in ("auto", ""):
             advice = "no line of it has a year, an address or an identifier, as references in plain words have"
             raise Fault(
-                "validation", f"the bibliography is none of {formats}: name its format or pass entries; {advice}"
+                "validation", f"the bibliography is none of {formats}: name its format; {advice}"
             )
         raise Fault("validation", f"unknown bibliography format {format!r}; use auto, {formats}")
     if format_ == "bibtex" and len(ENTRY_START.findall(text)) > MOST_BIBTEX_ENTRIES:
