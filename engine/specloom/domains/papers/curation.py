@@ -101,7 +101,11 @@ async def find_duplicates(context: Context) -> DuplicateGroups:
         tell("versions", f"versions of {name}", keys)
     for _, keys in _bucket(works, _likeness):
         for kind, near in _near(keys, works):
-            reason = "a preprint and what came of it" if kind == "versions" else "equal title and first author, year at most one apart"
+            reason = (
+                "a preprint and what came of it"
+                if kind == "versions"
+                else "equal title and first author, year at most one apart"
+            )
             tell(kind, reason, near)
     order = {"same": 0, "versions": 1, "likely": 2}
     groups.sort(key=lambda group: order[group.kind])
@@ -399,7 +403,9 @@ async def rename_label(context: Context, kind: str, name: str, new_name: str) ->
         await store.rewrite(row["safekey"], alter)
         changed += 1
     if not changed:
-        raise Fault("not_found", f"no work has the {kind} {name!r}; {_tell_labels(field, others)}", action="fix_arguments")
+        raise Fault(
+            "not_found", f"no work has the {kind} {name!r}; {_tell_labels(field, others)}", action="fix_arguments"
+        )
     return RenamedLabel(kind=kind, name=new_name, changed=changed)
 
 

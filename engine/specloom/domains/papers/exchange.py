@@ -35,7 +35,7 @@ class ImportedReference:
     """What became of one entry: `added`, `changed` (what the store lacked was filled, or replaced) or `unchanged`.
 
     `kept` are fields of which the file says something else than the store, which stays; `copy` is where the entry as it
-    was before is kept, and `message` says why an entry `failed`.
+    was before is kept, `untaken` are values of the file that do not read as what they should be, and `message` says why an entry `failed`.
     """
 
     line: int
@@ -46,6 +46,7 @@ class ImportedReference:
     given_key: str | None = None
     kept: Sequence[str] | None = None
     copy: str | None = None
+    untaken: Sequence[str] | None = None
     message: str | None = None
 
 
@@ -104,13 +105,14 @@ async def import_references(
     if context.is_live and not dry_run:
         library.store.check_writable()
     rows = []
-    for at, (work, (_, line)) in enumerate(zip(parsed.entries, parsed.places, strict=True), 1):
+    given = zip(parsed.entries, parsed.places, parsed.untaken, strict=True)
+    for at, (work, (_, line), untaken) in enumerate(given, 1):
         labelled = replace(work, collections=tuple(dict.fromkeys((*work.collections, *collections))))
         try:
             row = await _import(context, library, labelled, tags, wins=replace_stored, dry_run=dry_run)
         except PaperFault as fault:
             row = ImportedReference(line=line, key=work.key, status="failed", message=fault.message)
-        rows.append(replace(row, line=line))
+        rows.append(replace(row, line=line, untaken=untaken or None))
         context.tell(at, len(parsed.entries), f"{at} of {len(parsed.entries)}: {row.status}")
     lines = text.splitlines()
     problems = [

@@ -499,10 +499,15 @@ def _join_date(date: tuple[Issued, str]) -> str:
     return BibliographyEntry(issued=date[0], dated=date[1]).date
 
 
+_YEARS = re.compile(r"([0-9]{4})\s?[/–—-]\s?([0-9]{4})")
+
+
 def _parse_date(fields: Mapping[str, str]) -> tuple[Issued, str]:
     if fields.get("date"):
         return read_date(_decode(fields["date"]).replace("\u00a0", "~"))
     text = _decode(fields.get("year", ""))
+    if years := _YEARS.fullmatch(text.strip()):
+        return read_date(f"{years[1]}/{years[2]}")
     year = parse_issued(text)
     month, day = _read_month(_decode(fields.get("month", ""))), fields.get("day", "")
     number, day_of_month = month

@@ -19,6 +19,7 @@ from .endnote import ENDNOTE_START, parse_endnote, split_endnote
 from .entry import BibliographyEntry
 from .plain import find_reference_section, looks_like_list, parse_plain, split_list
 from .tagged import NBIB_START, parse_medline, parse_record, split_nbib, split_ris
+from .untaken import find_untaken
 
 FORMATS = ("csl-json", "ris", "bibtex", "nbib", "endnote-xml", "text")
 LONGEST_DOCUMENT = 6_000_000
@@ -34,7 +35,8 @@ BIBTEX_START = re.compile(r"^[^\S\n]*+@\s*+[A-Za-z]++\s*+[{(]", re.MULTILINE)
 class Parsed:
     """What a document holds: its format (one of FORMATS), its entries in order, and what is wrong with the others.
 
-    `places` has for each entry its index among all that the document holds, from 0, and its line. Where `entries` and
+    `places` has for each entry its index among all that the document holds, from 0, and its line; `untaken` has what
+    it says that was not taken. Where `entries` and
     `problems` are a part of them, `count` and `problem_count` say how many there are from where the part begins on, and
     `following` is the index at which the next part begins, None where there is none.
     """
@@ -45,6 +47,7 @@ class Parsed:
     count: int
     problem_count: int
     places: tuple[tuple[int, int], ...] = ()
+    untaken: tuple[tuple[str, ...], ...] = ()
     following: int | None = None
 
     def part(self, begin: int, most: int) -> Parsed:
@@ -60,6 +63,7 @@ class Parsed:
             entries=tuple(self.entries[at] for at in kept),
             problems=tuple(self.problems[at] for at in told),
             places=tuple(self.places[at] for at in kept),
+            untaken=tuple(self.untaken[at] for at in kept),
             count=len(entries),
             problem_count=len(problems),
             following=following,
@@ -82,7 +86,8 @@ def parse_bibliography(
     entries: list[BibliographyEntry] = []
     problems: list[Unreadable] = []
     places: list[tuple[int, int]] = []
-    for index, (line, entry) in enumerate(_read(text, format_)):
+    untaken: list[tuple[str, ...]] = []
+    for index, (line, entry, raw) in enumerate(_read(text, format_)):
         if isinstance(entry, str):
             problems.append(Unreadable(index=index, line=line, message=entry))
         elif not (entry.title or entry.url or entry.doi or entry.authors or entry.text):
@@ -91,11 +96,12 @@ def parse_bibliography(
             )
         else:
             places.append((index, line))
+            untaken.append(find_untaken(format_, raw, entry))
             linked = f"https://doi.org/{entry.doi}" if entry.doi and is_linked else ""
             entries.append(replace(entry, url=entry.url or linked))
     if not entries and not problems:
         raise Fault("validation", f"the bibliography holds no entry in the format {format_}")
-    return Parsed(format_, tuple(entries), tuple(problems), len(entries), len(problems), tuple(places))
+    return Parsed(format_, tuple(entries), tuple(problems), len(entries), len(problems), tuple(places), tuple(untaken))
 
 
 def find_format(text: str, format: str = "auto") -> str:  # noqa: A002  the name of the tool's argument
@@ -107,9 +113,7 @@ def find_format(text: str, format: str = "auto") -> str:  # noqa: A002  the name
         formats = ", ".join(FORMATS)
         if format in ("auto", ""):
             advice = "no line of it has a year, an address or an identifier, as references in plain words have"
-            raise Fault(
-                "validation", f"the bibliography is none of {formats}: name its format; {advice}"
-            )
+            raise Fault("validation", f"the bibliography is none of {formats}: name its format; {advice}")
         raise Fault("validation", f"unknown bibliography format {format!r}; use auto, {formats}")
     if format_ == "bibtex" and len(ENTRY_START.findall(text)) > MOST_BIBTEX_ENTRIES:
         raise Fault("validation", f"the bibliography has more than {MOST_BIBTEX_ENTRIES} entries; split it")
@@ -152,29 +156,29 @@ def detect_format(text: str) -> str:
 _NUMBERED = re.compile(r"\[\s{0,2}(?:[0-9]{1,6}|[^\W\d_][^\s\[\]{}\",:]{1,24})\s{0,2}\]\s*[^\s,\]]")
 
 
-def _read(text: str, format_: str) -> Iterator[tuple[int, BibliographyEntry | str]]:
+def _read(text: str, format_: str) -> Iterator[tuple[int, BibliographyEntry | str, Any]]:
     if format_ == "csl-json":
         for line, item, problem in split_csl(text):
-            yield line, problem or parse_item(item)
+            yield line, problem or parse_item(item), item
     elif format_ == "ris":
         for line, tags, problem in split_ris(text):
             # A record that nothing ends is still a record.
-            yield line, parse_record(tags) if tags else problem or "the record is empty"
+            yield line, parse_record(tags) if tags else problem or "the record is empty", tags
     elif format_ == "nbib":
         for line, tags, problem in split_nbib(text):
-            yield line, problem or parse_medline(tags)
+            yield line, problem or parse_medline(tags), tags
     elif format_ == "endnote-xml":
         for line, record, problem in split_endnote(text):
-            yield line, problem or parse_endnote(record)
+            yield line, problem or parse_endnote(record), None
     elif format_ == "text":
         before: BibliographyEntry | None = None
         for line, reference in split_list(text):
             entry = parse_plain(reference, before)
             before = before if isinstance(entry, str) else entry
-            yield line, entry
+            yield line, entry, None
     else:
         for line, fields, problem in split_bibtex(text):
-            yield line, problem or parse_fields(fields)
+            yield line, problem or parse_fields(fields), fields
 
 
 # --- The records of a bibliography, and what each names its work by ---
@@ -288,7 +292,8 @@ async def read_document(
     entries = tuple(map(entry_from_json, parsed["entries"]))
     problems = tuple(Unreadable(**problem) for problem in parsed["problems"])
     places = tuple((index, line) for index, line in parsed["places"])
-    return Parsed(**{**parsed, "entries": entries, "problems": problems, "places": places})
+    untaken = tuple(map(tuple, parsed["untaken"]))
+    return Parsed(**{**parsed, "entries": entries, "problems": problems, "places": places, "untaken": untaken})
 
 
 def entry_from_json(data: Mapping[str, Any]) -> BibliographyEntry:
