@@ -35,7 +35,8 @@ class ImportedReference:
     """What became of one entry: `added`, `changed` (what the store lacked was filled, or replaced) or `unchanged`.
 
     `kept` are fields of which the file says something else than the store, which stays; `copy` is where the entry as it
-    was before is kept, `untaken` are values of the file that do not read as what they should be, and `message` says why an entry `failed`.
+    was before is kept; `untaken` are values of the file that do not read as what they should be, and `message` says why
+    an entry `failed`.
     """
 
     line: int
