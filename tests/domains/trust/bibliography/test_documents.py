@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from specloom.core.faults import Fault
@@ -544,6 +544,8 @@ def test_what_is_written_is_read_back_unchanged(entries, style):
 @given(_WHOLE, st.sampled_from(["bibtex", "biblatex", "csl-json"]))
 def test_three_formats_carry_all_of_an_entry(entry, style):
     entry = replace(entry, key="k", files=("a.pdf",) * (style != "csl-json"))
+    # What is of no kind and has a number of arXiv is a preprint in BibTeX.
+    assume(not (entry.arxiv and entry.kind in {"webpage", "document"}))
 
     [back] = parse_bibliography(render([entry], style)[0]).entries
 
