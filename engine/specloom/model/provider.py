@@ -396,6 +396,11 @@ class Provider:
     index: str = ""
     """Whose index it searches, where others search the same one; empty for its own."""
 
+    @property
+    def secret_names(self) -> list[str]:
+        """The variables that hold its secrets, such as its key."""
+        return [one.name for one in self.settings.values() if one.secret]
+
 
 @dataclass(frozen=True, slots=True)
 class IdentityKey:

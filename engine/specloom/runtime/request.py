@@ -427,7 +427,7 @@ def _reveal(value: object) -> str:
 def _read_token(provider: Provider, response: Response) -> tuple[Secret, float]:
     status = response.status
     if 400 <= status < 500 and status != 429:
-        names = " and ".join(one.name for one in provider.settings.values() if one.secret)
+        names = " and ".join(provider.secret_names)
         sentence = f"{provider.title} refused the credentials (HTTP {status}); check {names}"
         raise Fault("auth_required", sentence, provider=provider.name)
     try:

@@ -120,20 +120,15 @@ _BY_STATUS = {
 
 def _default_fault(provider: Provider, response: Response, now: float) -> Fault:
     kind = _BY_STATUS.get(response.status, "upstream_unavailable")
-    if response.status == 403 and not _keys_of(provider):
+    if response.status == 403 and not provider.secret_names:
         kind = "blocked"  # there is no key that could be missing
     waits = KINDS[kind].retryable or kind == "quota_exhausted"
     delay = read_delay(provider.service.learned, response, now) if waits else None
     return Fault(kind, _default_message(provider, kind, response.status), provider=provider.name, retry_after=delay)
 
 
-def _keys_of(provider: Provider) -> list[str]:
-    """The variables that hold its secrets."""
-    return [one.name for one in provider.settings.values() if one.secret]
-
-
 def _default_message(provider: Provider, kind: str, status: int) -> str:
-    keys = " and ".join(_keys_of(provider))
+    keys = " and ".join(provider.secret_names)
     said = {
         "auth_required": f"{provider.title} refused the request (HTTP {status}); "
         + (f"check {keys}" if keys else "it wants a key that this spec does not know"),
