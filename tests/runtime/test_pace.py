@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from itertools import pairwise
+from typing import ClassVar
 
 import pytest
 
 from specloom.core import BackplaneError, Fault, Limiter, Rate
-from specloom.runtime.pace import GONE, SharedPace
+from specloom.runtime.pace import GONE, LONGEST_GONE, SharedPace
 from specloom.storage.backplane_local import LocalCounters
 from tests.support.clock import Clock
 
@@ -98,22 +100,46 @@ async def test_a_fast_pace_is_spread_over_time(clock: Clock) -> None:
 
 async def test_where_the_counters_are_gone_a_process_keeps_the_pace_by_itself_and_tries_again(clock: Clock) -> None:
     class Gone(LocalCounters):
-        asked = 0
+        asked: ClassVar[list[float]] = []
 
         async def start(self, key: str, *, count: int, per: float) -> float:
-            self.asked += 1
+            self.asked.append(clock.now)
             raise BackplaneError("gone")
 
     counters, began, started = Gone(clock), clock.now, list[float]()
     pace = make(clock, counters, Rate(1, 1.0))
-    for _ in range(3):
+    for _ in range(60):
         await enter(pace, clock, started)
 
-    assert [round(at - began, 1) for at in started] == [0.0, 1.0, 2.0]
+    assert [round(at - began, 1) for at in started] == [float(second) for second in range(60)]
+    between = [round(after - before, 1) for before, after in pairwise(counters.asked)]
+    assert between[:6] == [1.0, 1.0, 1.0, 1.0, 2.0, 4.0]
+    assert set(between[6:]) == {LONGEST_GONE}
+
+
+async def test_counters_that_were_late_once_are_asked_again_at_once(clock: Clock) -> None:
+    class Late(LocalCounters):
+        is_late = True
+        asked = 0
+
+        async def take(self, key: str, *, per: float, burst: int, cost: int = 1) -> float:
+            self.asked += 1
+            if self.is_late:
+                raise BackplaneError("late")
+            return await super().take(key, per=per, burst=burst, cost=cost)
+
+    counters, started = Late(clock), list[float]()
+    pace = make(clock, counters, Rate(20, 1.0))
+    for _ in range(6):
+        await enter(pace, clock, started)
     assert counters.asked == 1
+    counters.is_late = False
     clock.now += GONE
-    await enter(pace, clock, started)
-    assert counters.asked == 2
+    for is_late in (False, True, False):
+        counters.is_late, asked = is_late, counters.asked
+        await enter(pace, clock, started)
+        assert counters.asked == asked + 1
+        clock.now += GONE
 
 
 async def test_a_pace_that_is_learned_holds_for_all_without_giving_up_a_place(clock: Clock) -> None:

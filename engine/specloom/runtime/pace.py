@@ -23,8 +23,11 @@ What is let through at once arrives spread by what the network and busy processe
 next: four processes that each take their part of 20 a second at its beginning are seen as 35 in some second. What is
 slower than that is counted instead: who may ask ten times a minute does not wait six seconds for the second time.
 """
-GONE = 5.0
-"""Seconds for which counters that could not be reached are left alone, and the process keeps the pace by itself."""
+GONE, LONGEST_GONE = 0.1, 5.0
+"""Seconds for which counters that could not be reached are left alone, and the process keeps the pace by itself: at
+first, and at most. They double from one failure to the next. A busy machine answers late for a moment; were a process
+on its own for seconds then, four of them would send four times what the provider allows.
+"""
 SLACK = 0.002
 """Seconds by which a wait is longer than told, so that clocks that differ a little make nobody ask twice."""
 
@@ -49,6 +52,7 @@ class SharedPace:
         self._clock, self._sleep = clock, sleep or _sleep
         self._turn: asyncio.Lock | None = None
         self._alone_until = -math.inf
+        self._alone_for = GONE
 
     def set_rate(self, rate: Rate | None) -> None:
         """Go at this rate from now on; places and the order of who waits stay as they are."""
@@ -88,11 +92,15 @@ class SharedPace:
         try:
             if self._interval <= SPACED:
                 together = math.floor(SPACED / self._interval)
-                return await self._counters.take(self._key, per=self._interval, burst=together)
-            return await self._counters.start(self._key, count=self._count, per=self._window)
+                wait = await self._counters.take(self._key, per=self._interval, burst=together)
+            else:
+                wait = await self._counters.start(self._key, count=self._count, per=self._window)
         except BackplaneError:
-            self._alone_until = self._clock() + GONE
+            self._alone_until = self._clock() + self._alone_for
+            self._alone_for = min(2 * self._alone_for, LONGEST_GONE)
             return 0.0
+        self._alone_for = GONE
+        return wait
 
 
 async def _sleep(seconds: float) -> None:
