@@ -6,6 +6,7 @@ Jinja is imported when the first is asked for.
 from __future__ import annotations
 
 import json
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -164,7 +165,8 @@ def template_environment() -> Environment:
         # What is not known leaves no word behind.
         finalize=lambda value: "" if value is None else value,
     )
-    engine.filters.update(_FILTERS)
+    # Rooms bring filters of their own when they are first used, which may be later than this.
+    engine.filters = ChainMap(_FILTERS, engine.filters)  # type: ignore[assignment]
     return engine
 
 
