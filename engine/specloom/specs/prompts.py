@@ -13,9 +13,10 @@ from typing import Any
 
 from specloom.core import PROMPT_SUFFIX, Fault, Place, Report, dataclass, template_environment
 
-from .grammar import PROMPT, STEM, check
+from .front_matter import FrontMatter, read_front_matter
+from .grammar import PROMPT, check
 from .library import prompt_files, shown_as
-from .yaml import parse_source, to_plain
+from .yaml import to_plain
 
 LONGEST = 512
 """Characters of an argument that are used, where the prompt says nothing else."""
@@ -140,9 +141,6 @@ def _read_arguments(
 # --- Reads prompt files: what a prompt takes, as YAML between two lines of dashes, and its text below -----------------
 
 
-_FRAME = re.compile(rb"---\n(.*?)\n?---\n(.*)", re.DOTALL)
-
-
 @dataclass(frozen=True, slots=True)
 class PromptFile:
     """A prompt with the file that it was read from; `first` is the line of the file where its text begins."""
@@ -186,21 +184,14 @@ def read_prompts(roots: Sequence[Path], report: Report, sources: dict[str, str])
 def read_prompt(name: str, shown: str, data: bytes, report: Report) -> PromptFile | None:
     """One file as a prompt, or None when it has problems, which are then reported."""
     before = len(report.found)
-    plain = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
-    frame = _FRAME.fullmatch(plain)
-    if not re.fullmatch(STEM, name):
-        hint = "lower case, digits, hyphens and underscores, starting with a letter"
-        report.add("E104", Place(shown), f"a prompt cannot be called {name!r}", hint)
-    if frame is None:
+    matter = read_front_matter("prompt", name, shown, data, report)
+    if matter is None:
         hint = "a title, a description and arguments, and its text below"
         report.add("E007", Place(shown), "a prompt begins with what it takes, between two lines of ---", hint)
         return None
-    head = _read_head(shown, frame[1], report)
-    try:
-        text = frame[2].decode()
-    except UnicodeDecodeError:
-        # The same sentence, with the same place, as for any file of specs.
-        parse_source(shown, plain, report)
+    head = _read_head(shown, matter, report)
+    text = matter.decode(shown, report)
+    if text is None:
         return None
     if not text.strip():
         report.add("E007", Place(shown), "this prompt has no text", "write it below the second line of ---")
@@ -209,14 +200,13 @@ def read_prompt(name: str, shown: str, data: bytes, report: Report) -> PromptFil
     description = " ".join(head["description"].split())
     arguments = tuple(_to_argument(word, one) for word, one in head.get("arguments", {}).items())
     prompt = Prompt(name, head["title"], description, arguments, text)
-    return PromptFile(prompt, shown, plain[: frame.start(2)].count(b"\n") + 1)
+    return PromptFile(prompt, shown, matter.first)
 
 
-def _read_head(shown: str, head: bytes, report: Report) -> Mapping[str, Any]:
+def _read_head(shown: str, matter: FrontMatter, report: Report) -> Mapping[str, Any]:
     """What the prompt takes, as data; nothing where there are problems."""
     own = Report()
-    # With an empty line for that of the dashes, lines count as in the file.
-    source = parse_source(shown, b"\n" + head, own)
+    source = matter.parse(shown, own)
     for one in own:
         is_no_mapping = one.code == "E007"
         message = "what a prompt takes is a mapping with a title and a description" if is_no_mapping else one.message

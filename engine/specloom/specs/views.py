@@ -10,10 +10,10 @@ from typing import Any
 
 from specloom.core import VIEW_SCRIPTS, Place, Report, ViewSlot, ViewTemplate, did_you_mean
 
-from .grammar import STEM, VIEW, check
-from .yaml import Map, Node, YamlScalar, parse_source, to_plain
+from .front_matter import read_front_matter
+from .grammar import VIEW, check
+from .yaml import Map, Node, YamlScalar, to_plain
 
-_FRAME = re.compile(rb"---\n(.*?)\n?---\n(.*)", re.DOTALL)
 _BODY = re.compile(
     r"\s*+(?:<style>\n?((?:[^<]|<(?!/style>))*+)</style>\s*+)?+<script>\n?((?:[^<]|<(?!/script>))*+)</script>\s*+"
 )
@@ -27,28 +27,21 @@ _UNSAFE = re.compile(
 def read_view(name: str, shown: str, data: bytes, report: Report) -> ViewTemplate | None:
     """One file as a template of views, or None when it has problems, which are then reported."""
     before = len(report.found)
-    plain = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
-    frame = _FRAME.fullmatch(plain)
-    if not re.fullmatch(STEM, name):
-        hint = "lower case, digits, hyphens and underscores, starting with a letter"
-        report.add("E104", Place(shown), f"a view cannot be called {name!r}", hint)
-    if frame is None:
+    matter = read_front_matter("view", name, shown, data, report)
+    if matter is None:
         hint = "a title, a description and its slots, and below them <style> and <script>"
         report.add("E007", Place(shown), "a view begins with its slots, between two lines of ---", hint)
         return None
-    # With an empty line for that of the dashes, lines count as in the file.
-    source = parse_source(shown, b"\n" + frame[1], report)
+    source = matter.parse(shown, report)
     if source.root is None or not check(source.root, VIEW, report):
         return None
     head: Mapping[str, Any] = to_plain(source.root)
     _check_scripts(source.root.get("scripts"), report)
     _check_slots(source.root.get("slots"), report)
-    try:
-        text = frame[2].decode()
-    except UnicodeDecodeError:
-        report.add("E006", Place(shown), "this view is not UTF-8 text", "save it as UTF-8")
+    text = matter.decode(shown, report)
+    if text is None:
         return None
-    first = plain[: frame.start(2)].count(b"\n") + 1
+    first = matter.first
     body = _BODY.fullmatch(text)
     if body is None or "<script" in text.split("<script>", 1)[1]:
         hint = "both without attributes; a view is drawn by its script alone"
