@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
-from specloom.core import Backplane
+from specloom.core import Backplane, Request
 from specloom.plugins import join_owner
 from specloom.runtime import Breakers
 from specloom.storage.backplane_local import LocalCounters
@@ -64,6 +66,83 @@ async def test_who_asks_by_name_beyond_the_ceiling_is_told_which_it_was() -> Non
     assert result["isError"]
     assert "SPECLOOM_MAX_USD_PER_QUESTION" in result["content"][0]["text"]
     assert upstreams.asked == []
+
+
+# --- Within one question: pages, and the parts of a long list of sites ------------------------------------------------
+
+GOOGLE = {name: KEYS[name] for name in ("GOOGLE_CUSTOM_SEARCH_API_KEY", "GOOGLE_CUSTOM_SEARCH_ID")}
+
+
+def google_page(request: Request) -> dict[str, Any]:
+    """A full page of Google within what was asked for, with another one behind it."""
+    asked = {name: str(value) for name, value in request.query}
+    first = int(asked.get("start", "1"))
+    host, _, path = (re.findall(r"site:([^ )]+)", asked["q"]) or ["a.example"])[0].partition("/")
+    items = [{"title": f"T{at}", "link": f"https://{host}/{path}/{at}"} for at in range(first, first + 10)]
+    return {"items": items, "queries": {"nextPage": [{}]}}
+
+
+@pytest.mark.parametrize(
+    ("most", "asked", "hosts", "told"),
+    [
+        (4, {"num_results": 50}, 1, "which are used up."),
+        (4, {"num_results": 50, "lens": "docs"}, 3, "which are used up."),
+        (2, {"num_results": 10, "lens": "docs"}, 2, "3 of the 23 sites were not asked for."),
+    ],
+)
+async def test_one_question_stops_at_the_ceiling_with_the_pages_and_parts_that_it_has(
+    most: int, asked: dict[str, Any], hosts: int, told: str
+) -> None:
+    upstreams = Upstreams({"googleapis": google_page})
+    product = Product(upstreams, {**GOOGLE, "SPECLOOM_MAX_CALLS_PER_QUESTION": str(most)})
+
+    result = await product.call("web_search", query="otters", provider="google", **asked)
+
+    answer = result["structuredContent"]
+    assert upstreams.count() == {"google": most}
+    assert cost_of(result)["requests"] == most
+    assert len({urlsplit(url).netloc for url in answer["urls"]}) == hosts
+    notice = next(one for one in answer["notices"] if one.startswith("Google"))
+    assert f"answered in part. This server sends {most} requests to paid providers" in notice
+    assert "SPECLOOM_MAX_CALLS_PER_QUESTION" in notice
+    assert notice.endswith(told)
+
+
+async def test_who_is_asked_beside_others_pages_within_one_ceiling() -> None:
+    found = [{"title": f"B{at}", "url": f"https://b.example/{at}"} for at in range(20)]
+    upstreams = Upstreams(
+        {"googleapis": google_page, "brave.com": {"web": {"results": found}, "query": {"more_results_available": True}}}
+    )
+
+    result = await Product(upstreams, {**GOOGLE, **BRAVE, "BRAVE_RATE": "100/s"}).call(
+        "web_search", query="otters", num_results=50, depth="wide"
+    )
+
+    sent = upstreams.count()
+    assert sent["google"] + sent["brave"] == 4
+    assert min(sent["google"], sent["brave"]) >= 1
+    assert "SPECLOOM_MAX_CALLS_PER_QUESTION" in " ".join(result["structuredContent"]["notices"])
+
+
+async def test_the_day_ends_between_pages_and_the_first_ones_are_told() -> None:
+    upstreams = Upstreams({"googleapis": google_page})
+    product = Product(upstreams, {**GOOGLE, "SPECLOOM_MAX_PAID_CALLS_PER_DAY": "2"})
+
+    answer = await product.answer("web_search", query="otters", provider="google", num_results=50)
+
+    assert upstreams.count() == {"google": 2}
+    assert len(answer["urls"]) == 20
+    assert "SPECLOOM_MAX_PAID_CALLS_PER_DAY" in answer["notices"][0]
+
+
+async def test_without_a_ceiling_all_parts_are_asked() -> None:
+    upstreams = Upstreams({"googleapis": google_page})
+    product = Product(upstreams, {**GOOGLE, "SPECLOOM_MAX_CALLS_PER_QUESTION": "0"})
+
+    answer = await product.answer("web_search", query="otters", provider="google", lens="docs")
+
+    assert upstreams.count() == {"google": 3}
+    assert "notices" not in answer
 
 
 # --- Days, sessions, tenants, processes ------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import pytest
 from specloom.core.faults import Fault
 from specloom.core.messages import Response
 from specloom.core.secrets import Secret
+from specloom.runtime.operation import drive, perform
 from tests.support.spec_library import Run, a_provider, find, weave_texts
 
 OPERATION = """
@@ -232,3 +233,21 @@ def test_a_last_page_without_rows_is_the_end_and_no_cut() -> None:
 
     assert done.answer is not None
     assert done.answer.pages == 0
+
+
+def test_pages_that_may_not_be_paid_for_end_the_answer_and_tell_why() -> None:
+    paging = "{page: {parameter: page}, most: 9}"
+    model = weave_texts(a_provider(OPERATION.format(paging=paging)))
+    provider = model.model.providers["sample"]
+    replies = [page("a"), page("b"), page("c")]
+
+    def afford(count: int, least: int) -> None:
+        assert (count, least) == (1, 1)
+        if len(replies) == 1:
+            raise Fault("over_budget", "that is all", ours=True)
+
+    running = perform(provider, provider.operations["web"], {"query": "x"}, {}, 0.0, afford=afford)
+    answer = drive(running, lambda _: replies.pop(0))
+
+    assert [row["url"] for row in answer.rows] == ["https://a.example.org/", "https://b.example.org/"]
+    assert [fault.message for fault in answer.failed] == ["that is all"]

@@ -110,7 +110,11 @@ def say_parts(provider: str, answer: Answer, model: Model) -> list[str]:
             sentences.append(f"{title} may have more: only the first {pages} read.")
         elif total > count:
             sentences.append(f"{title} has more: only the first {pages} read, {count:,} of {total:,} rows.")
-    failed = [fault for fault in answer.failed if fault.kind != NOTHING]
+    # A ceiling is a setting, so which one it was is said.
+    spent = [fault.message for fault in answer.failed if fault.kind == "over_budget" and fault.ours]
+    if spent:
+        sentences.append(f"{title} answered in part. {max(spent, key=len)}")
+    failed = [fault for fault in answer.failed if fault.kind not in (NOTHING, "over_budget")]
     if failed:
         phrases = dict.fromkeys(LATE if fault.late else PHRASES[fault.kind] for fault in failed)
         sentences.append(f"{title} answered in part: asked for more, it {' and '.join(phrases)}.")

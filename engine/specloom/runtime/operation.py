@@ -6,7 +6,7 @@ answers from a file makes a replay: the same code serves in all of them.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from specloom.core import Answer, Fault, PagePosition, Request, Response, Secret, dataclass, replace
@@ -15,9 +15,11 @@ from specloom.language import Layer, Unworkable, build, evaluate, how_many, trut
 from specloom.model import Operation, Paging, Provider, Row, Step
 
 from .request import (
+    Afford,
     Note,
     OperationContext,
     Tokens,
+    afford_page,
     build_request,
     find_following,
     granted,
@@ -56,19 +58,26 @@ def perform(
     tokens: Tokens | None = None,
     note: Note | None = None,
     position: PagePosition | None = None,
+    afford: Afford | None = None,
 ) -> Running:
     """Run an operation. Arguments that it does not take, and empty ones, are left out.
 
     The driver throws a Fault for what it cannot send. `tokens` keeps what was granted, from one run to the next, and
     `note` is told of each response that could be read, so that no other one is remembered. `position` is where to go
-    on, of an operation that has pages to go on with.
+    on, of an operation that has pages to go on with. `afford` is asked before each further page or part, and
+    raises an `over_budget` fault where it may not be sent: the answer is then what there is, which tells it.
     """
     given = {name: arguments[name] for name in operation.input if arguments.get(name) not in (None, "")}
     answers: list[Answer] = []
     tokens = {} if tokens is None else tokens
-    for part in _shards(operation, given, config, now):
-        context = make_context(operation, part, config, now, tokens, note)
+    parts = _shards(operation, given, config, now)
+    stop: Fault | None = None
+    for at, part in enumerate(parts):
+        behind = len(parts) - at - 1
+        context = make_context(operation, part, config, now, tokens, note, afford, behind)
         try:
+            if afford is not None and at:
+                afford(behind + 1, 1)
             if operation.paging is None:
                 answers.append((yield from _once(provider, operation, context)))
             else:
@@ -79,7 +88,12 @@ def perform(
             # What the spec was given came from the upstream, so it is the upstream that is not as it was.
             message = f"{provider.title} answered in a shape that its spec does not know"
             raise Fault("layout_changed", message, provider=provider.name, detail=fault.why) from None
-    if len(answers) == 1:
+        except Fault as fault:
+            if not at or fault.kind != "over_budget":
+                raise
+            stop = _without_parts(operation, parts, at, fault)
+            break
+    if len(answers) == 1 and stop is None:
         return answers[0]
     meta = {name: value for answer in reversed(answers) for name, value in answer.meta.items()}
     return Answer(
@@ -87,8 +101,16 @@ def perform(
         meta,
         any(answer.asked for answer in answers),
         max(answer.pages for answer in answers),
-        tuple(fault for answer in answers for fault in answer.failed),
+        tuple(fault for answer in answers for fault in answer.failed) + ((stop,) if stop is not None else ()),
     )
+
+
+def _without_parts(operation: Operation, parts: Sequence[Mapping[str, Any]], at: int, fault: Fault) -> Fault:
+    """The fault that ended the parts of a question at this one, with how many of its items were not asked for."""
+    assert operation.shard is not None
+    over = operation.shard.over
+    left, count = (sum(len(part[over]) for part in some) for some in (parts[at:], parts))
+    return fault.told_as(message=f"{fault.message} {left} of the {count} {over} were not asked for.")
 
 
 def first_requests(
@@ -107,9 +129,7 @@ def first_requests(
     return found
 
 
-def _shards(
-    operation: Operation, given: dict[str, Any], config: Mapping[str, Any], now: float
-) -> Iterable[dict[str, Any]]:
+def _shards(operation: Operation, given: dict[str, Any], config: Mapping[str, Any], now: float) -> list[dict[str, Any]]:
     shard = operation.shard
     items = given.get(shard.over) if shard else None
     if shard is None or not isinstance(items, list) or not items:
@@ -154,6 +174,8 @@ def _pages(
     before: list[Row] = []
     while True:
         try:
+            if starts:
+                afford_page(context)
             answer = yield from _once(provider, operation, context)
         except Fault as fault:
             if meta is None or isinstance(fault, Unworkable):
@@ -200,8 +222,9 @@ def _once(provider: Provider, operation: Operation, context: OperationContext) -
             raise Fault("bad_request", str(problem), provider=provider.name)
         asked = True
         try:
-            steps[step.name], more = yield from _step(provider, operation, step, context)
+            steps[step.name], more, stop = yield from _step(provider, operation, step, context)
             pages = max(pages, more)
+            failed += [stop] if stop is not None else []
         except Empty:
             steps[step.name] = []
         except Fault as fault:
@@ -219,13 +242,15 @@ Steps = Generator[Request | Wait, Response | None, list[Row]]
 
 def _step(
     provider: Provider, operation: Operation, step: Step, context: OperationContext
-) -> Generator[Request | Wait, Response | None, tuple[list[Row], int]]:
-    """The rows of all pages; and how many pages these are where there are more than the spec reads, else 0."""
+) -> Generator[Request | Wait, Response | None, tuple[list[Row], int, Fault | None]]:
+    """The rows of all pages; how many pages these are where there are more than the spec reads, else 0; and the ceiling
+    that kept further ones from being asked for.
+    """
     request = build_request(provider, operation, step, context)
     if step.paging is not None and step.paging.resume:
         rows = yield from _exchange(provider, step, to_page(step.paging, request, context), context)
         context.following, context.has_more = find_following(step.paging, context)
-        return rows, 0
+        return rows, 0, None
     rows = found = yield from _exchange(provider, step, request, context)
     asked = [request]
     while step.paging is not None:
@@ -234,18 +259,23 @@ def _step(
         if following is None or following in asked:
             break
         if len(asked) >= step.paging.most:
-            return rows, len(asked)
+            return rows, len(asked), None
         request = following
         asked.append(request)
         before = found
         try:
+            afford_page(context)
             found = yield from _exchange(provider, step, request, context)
         except Empty:
             break
+        except Fault as fault:
+            if fault.kind != "over_budget":
+                raise
+            return rows, 0, fault
         if found and found == before:
             break
         rows = rows + found
-    return rows, 0
+    return rows, 0, None
 
 
 def _exchange(provider: Provider, step: Step, request: Request, context: OperationContext) -> Steps:

@@ -197,6 +197,8 @@ class Upstreams:
             with self._breakers.of(name, operation_name).call():
                 if question is not None:
                     meter = question.meter(name, price_of(name, provider.service.cost, self._settings[name]))
+                    # Everybody who is asked at once has a place for a first page before anybody takes one for a second.
+                    await asyncio.sleep(0)
                 drive = functools.partial(
                     self._drive, provider, operation, arguments, lives, tenant, meter, position, goes_on=goes_on
                 )
@@ -274,7 +276,15 @@ class Upstreams:
 
         since = self._cache.generation if self._cache is not None else None
         running = perform(
-            provider, operation, arguments, key.settings, self._clock(), key.tokens, readable.append, position
+            provider,
+            operation,
+            arguments,
+            key.settings,
+            self._clock(),
+            key.tokens,
+            readable.append,
+            position,
+            meter.afford if meter is not None else None,
         )
         try:
             answer = await drive_live(running, send)

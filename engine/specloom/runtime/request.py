@@ -17,6 +17,9 @@ from specloom.model import Operation, Paging, Provider, Row, Step, Value
 
 
 Note = Callable[[tuple[Request, Response]], None]
+Afford = Callable[[int, int], None]
+"""Has places for so many further requests, as far as there are so many; a fault where there are fewer than the second.
+"""
 Tokens = MutableMapping[str, tuple[Secret, float]]
 """Tokens by provider, with the moment until which they are good, in seconds since the epoch."""
 
@@ -39,6 +42,9 @@ class OperationContext(RunBindings):
     tokens: Tokens = field(default_factory=dict)
     note: Note | None = None
     """Told of each response that could be read."""
+    afford: Afford | None = None
+    behind: int = 0
+    """How many parts of the question come after this one."""
     position: int | str | None = None
     """The page that is asked for: a number, or what the upstream gave for it; None for the first of those."""
     page_now: str = ""
@@ -58,16 +64,28 @@ def make_context(
     now: float,
     tokens: Tokens | None = None,
     note: Note | None = None,
+    afford: Afford | None = None,
+    behind: int = 0,
 ) -> OperationContext:
     """The context at the beginning of a run, with the operation's own values worked out."""
+    tokens = {} if tokens is None else tokens
     context = OperationContext(
-        arguments, config, now, Moment(now, ""), tokens={} if tokens is None else tokens, note=note
+        arguments, config, now, Moment(now, ""), tokens=tokens, note=note, afford=afford, behind=behind
     )
     for name, value in operation.values:
         context.values[name] = evaluate(value, context)
     if operation.paging is not None:
         turn_to(operation.paging, "", context)
     return context
+
+
+def afford_page(context: OperationContext) -> None:
+    """Nothing, or the fault that keeps a further page from being asked for.
+
+    The first page of every part goes before the second of any.
+    """
+    if context.afford is not None:
+        context.afford(context.behind + 1, context.behind + 1)
 
 
 # --- The address, query, headers and body of a step -------------------------------------------------------------------

@@ -139,19 +139,23 @@ class PaidQuestion:
     bill: CallBill
     spending: Spending
     paid: int = 0
-    """Requests that are paid for, those that are about to be sent included; one that was refused is not."""
+    """Requests that are paid for, those for which there is a place included."""
 
     def meter(self, provider: str, price: float) -> AskMeter:
         """The meter of an ask of one provider; a fault where it would go beyond what a question may cost."""
+        meter = AskMeter(self, provider, price)
+        meter.afford()
+        return meter
+
+    def take_place(self, price: float) -> None:
+        """Take the place of a request that is paid for; a fault where there is none."""
         ceilings = self.spending.ceilings
-        if price:
-            if ceilings.calls_per_question and self.paid >= ceilings.calls_per_question:
-                what = f"{ceilings.calls_per_question} requests to paid providers for one question"
-                raise self._refusal(what, "SPECLOOM_MAX_CALLS_PER_QUESTION")
-            if ceilings.usd_per_question and self.bill.usd + price > ceilings.usd_per_question + 1 / MICRO:
-                raise self._refusal(f"${ceilings.usd_per_question:g} for one question", "SPECLOOM_MAX_USD_PER_QUESTION")
-            self.paid += 1
-        return AskMeter(self, provider, price)
+        if ceilings.calls_per_question and self.paid >= ceilings.calls_per_question:
+            what = f"{ceilings.calls_per_question} requests to paid providers for one question"
+            raise self._refusal(what, "SPECLOOM_MAX_CALLS_PER_QUESTION")
+        if ceilings.usd_per_question and self.bill.usd + price > ceilings.usd_per_question + 1 / MICRO:
+            raise self._refusal(f"${ceilings.usd_per_question:g} for one question", "SPECLOOM_MAX_USD_PER_QUESTION")
+        self.paid += 1
 
     @staticmethod
     def _refusal(what: str, variable: str) -> Fault:
@@ -161,34 +165,59 @@ class PaidQuestion:
 
 @dataclass(slots=True)
 class AskMeter:
-    """Counts the requests of one ask, which is finished once it has begun, with all of its pages and parts."""
+    """Counts the requests of one ask, whose page is finished once it has begun; a further one needs a place."""
 
     question: PaidQuestion
     provider: str
     price: float
     sent: int = 0
     usd: float = 0.0
+    places: int = 0
+    """Requests that may be sent without another look at the ceilings of a question."""
+
+    def afford(self, count: int = 1, least: int = 1) -> None:
+        """Have places for so many further requests, as far as there are so many, which nobody else can take.
+
+        A fault where fewer than `least` would not go beyond what a question may cost.
+        """
+        while self.price and self.places < count:
+            try:
+                self.question.take_place(self.price)
+            except Fault:
+                if self.places < least:
+                    raise
+                break
+            self.places += 1
 
     async def before(self) -> None:
         """A request is about to be sent; a fault where it may not be."""
         if self.price:
             await self.question.spending.hold(self.question.bill, self.price)
-            self.question.paid += 1 if self.sent else 0
+            if self.places:
+                self.places -= 1
+            else:
+                self.question.paid += 1
         self.sent += 1
         self._add(1, self.price)
 
     async def refused(self) -> None:
-        """The upstream did not do what it was asked, which costs nothing."""
+        """The upstream did not do what it was asked, which costs nothing; its place is for who asks again."""
         if self.price:
             await self.question.spending.give_back(self.question.bill, self.price)
             self._add(0, -self.price)
-            self.question.paid -= 1
+            self.places += 1
 
     async def settle(self, told: Any) -> None:
         """The ask has ended; `told` is what its upstream says that it cost."""
-        if not self.sent:
-            self.question.paid -= 1 if self.price else 0
-        elif isinstance(told, (int, float)) and not isinstance(told, bool) and math.isfinite(told) and told >= 0:
+        self.question.paid -= self.places
+        self.places = 0
+        if (
+            self.sent
+            and isinstance(told, (int, float))
+            and not isinstance(told, bool)
+            and math.isfinite(told)
+            and told >= 0
+        ):
             await self.question.spending.give_back(self.question.bill, self.usd - told)
             self._add(0, told - self.usd)
 
