@@ -246,7 +246,7 @@ def test_pages_that_may_not_be_paid_for_end_the_answer_and_tell_why() -> None:
         if len(replies) == 1:
             raise Fault("over_budget", "that is all", ours=True)
 
-    running = perform(provider, provider.operations["web"], {"query": "x"}, {}, 0.0, afford=afford)
+    running = perform(provider, provider.operations["find"], {"query": "x"}, {}, 0.0, afford=afford)
     answer = drive(running, lambda _: replies.pop(0))
 
     assert [row["url"] for row in answer.rows] == ["https://a.example.org/", "https://b.example.org/"]
