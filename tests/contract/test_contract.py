@@ -100,9 +100,9 @@ OUTPUTS: dict[str, tuple[str, set[str], set[str], set[str], set[str]]] = {
     "news_search": (
         "articles",
         {"articles", "query", "resultCount", "trust"},
-        {"hints", "requestedNumResults", "notApplied", "removed"},
+        {"hints", "requestedNumResults", "notApplied", "removed", "warning"},
         {"title", "url", "source", "snippet"},
-        {"publishedAt", "extraSnippets", "engagement", "foundBy"},
+        {"publishedAt", "extraSnippets", "engagement", "foundBy", "sourceType", "isSocialMedia"},
     ),
 }
 LIFETIMES = {"web_search": 1800, "image_search": 1800, "news_search": 900}

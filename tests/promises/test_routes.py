@@ -413,3 +413,30 @@ async def test_news_that_are_known_to_be_older_are_cut_and_the_rest_is_sorted_by
 
     assert [one["title"] for one in answer["articles"]] == ["D", "B", "C"]
     assert answer["removed"] == {"older": 1}
+
+
+# --- What else a client is told in these searches (D14) --------------------------------------------------------------
+
+
+async def test_news_say_what_kind_of_host_has_them_and_which_a_user_has_posted() -> None:
+    addresses = ["https://www.reuters.com/a", "https://www.reddit.com/r/otters/b", "https://news.example.org/c"]
+    news = [{"title": address[-1], "link": address} for address in addresses]
+
+    answer = await Product(Upstreams({"serper.dev": {"news": news}}), {"SERPER_API_KEY": "k"}).answer(
+        "news_search", query="otters"
+    )
+
+    labels = [(one.get("sourceType"), one.get("isSocialMedia")) for one in answer["articles"]]
+    assert labels == [("news_publication", False), ("forum", True), (None, None)]
+
+
+@pytest.mark.parametrize(("host", "warned"), [("shop.example.org", True), ("reuters.com", False)])
+async def test_the_newest_pages_of_a_web_index_are_told_as_no_news_where_no_host_has_some(
+    host: str, warned: bool
+) -> None:
+    items = [{"title": "A", "link": f"https://{host}/a"}]
+    upstreams = Upstreams({"googleapis": {"items": items, "searchInformation": {"totalResults": "1"}}})
+
+    answer = await Product(upstreams, KEYS).answer("news_search", query="otters", sort_by="date", provider="google")
+
+    assert ("warning" in answer) is warned

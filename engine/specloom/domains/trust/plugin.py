@@ -6,5 +6,6 @@ from specloom.domains.text import hosts, reading
 
 from . import procedures
 from .claims import coverage
+from .sources import classify
 
-__all__ = ["coverage", "hosts", "procedures", "reading"]
+__all__ = ["classify", "coverage", "hosts", "procedures", "reading"]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import accumulate, pairwise
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
 
 from specloom.core import dataclass, load_table
@@ -22,6 +22,7 @@ from specloom.domains.text import (
     to_registrable,
     to_suffix,
 )
+from specloom.plugins import HOOKS, Row
 
 from ..records import SelfPromotion
 
@@ -186,6 +187,32 @@ def load_sources() -> _Sources:
 
 def _invert(groups: Mapping[str, Sequence[str]]) -> Mapping[str, str]:
     return {host: label for label, hosts in groups.items() for host in hosts}
+
+
+_POSTED = frozenset({"social_media", "forum"})
+"""Source types whose pages are posts of users."""
+
+
+@HOOKS.register(
+    "source_kind",
+    parameters={},
+    adds={
+        "source_type": {"type": "string", "enum": [kind for kind in SOURCE_TYPES if kind != "unknown"]},
+        "is_social_media": {"type": "boolean"},
+    },
+    reads=("url",),
+)
+def source_kind(rows: list[Row], _arguments: Mapping[str, Any]) -> list[Row]:
+    """Give each row what its host alone says of the kind of its source; what is not known is absent.
+
+    `is_social_media` says whether users post there, on networks or in forums.
+    """
+    return [{**row, **_say_kind(row.get("url"))} for row in rows]
+
+
+def _say_kind(url: Any) -> Row:
+    kind = classify(url).source_type if isinstance(url, str) else "unknown"
+    return {} if kind == "unknown" else {"source_type": kind, "is_social_media": kind in _POSTED}
 
 
 # --- Whether a page ranks the brand of its own host first: a sign to read it with care, found word by word ------------
