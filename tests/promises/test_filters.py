@@ -639,6 +639,8 @@ async def test_pages_known_to_be_of_other_days_are_left_out_whoever_found_them()
         ({"judge": "Otter"}, "judge=Otter"),
         ({"docket_number": "70-18"}, "docket_number=70-18"),
         ({"jurisdiction": "scotus"}, "court=scotus"),
+        ({"jurisdiction": "Ninth Circuit"}, "court=ca9"),
+        ({"jurisdiction": "U.S. District Court for the Southern District of New York, Cal."}, "court=nysd,cal,calctapp"),
         ({"date_from": "2001-01-01"}, "filed_after=2001-01-01"),
         ({"date_to": "2001-01-01"}, "filed_before=2001-01-01"),
         ({"cites": "347 U.S. 483"}, "otters cites:(11)"),
@@ -656,3 +658,13 @@ async def test_a_filter_of_cases_is_sent(asked: dict[str, Any], words: str) -> N
 
     assert words in words_of(upstreams.asked)
     assert answer["resultCount"] == 1
+
+
+async def test_what_is_no_court_is_refused_and_nobody_is_asked() -> None:
+    upstreams = Upstreams()
+
+    result = await Product(upstreams).call("legal_search", query="otters", jurisdiction="Court of Otters")
+
+    assert result["isError"]
+    assert "Court of Otters is no court that is known here" in result["content"][0]["text"]
+    assert upstreams.asked == []
