@@ -640,7 +640,10 @@ async def test_pages_known_to_be_of_other_days_are_left_out_whoever_found_them()
         ({"docket_number": "70-18"}, "docket_number=70-18"),
         ({"jurisdiction": "scotus"}, "court=scotus"),
         ({"jurisdiction": "Ninth Circuit"}, "court=ca9"),
-        ({"jurisdiction": "U.S. District Court for the Southern District of New York, Cal."}, "court=nysd,cal,calctapp"),
+        (
+            {"jurisdiction": "U.S. District Court for the Southern District of New York, Cal."},
+            "court=nysd,cal,calctapp",
+        ),
         ({"date_from": "2001-01-01"}, "filed_after=2001-01-01"),
         ({"date_to": "2001-01-01"}, "filed_before=2001-01-01"),
         ({"cites": "347 U.S. 483"}, "otters cites:(11)"),
