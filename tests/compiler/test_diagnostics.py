@@ -16,7 +16,7 @@ from specloom.authoring.coverage import check_coverage
 from specloom.authoring.examples.run import check_examples
 from specloom.compiler.build import weave
 from specloom.core.diagnostics import CODES, Report, render
-from specloom.specs.library import check_overlooked, load_library
+from specloom.specs.library import check_marks, check_overlooked, load_library
 
 HERE = Path(__file__).parent / "golden"
 BASE = HERE / "base"
@@ -96,6 +96,7 @@ def output_of(fixture: Path, root: Path, *, coverage: bool) -> str:
         check_coverage(library, model, report)
     else:
         check_examples(library, model, report)
+        check_marks(library.specs.values(), report)
     # An editor strips blanks at the ends of lines, and so may whoever edits a fixture.
     lines = (line.rstrip() for one in report for line in render(one, library.sources).splitlines())
     return "\n".join(lines).replace(f"{root.as_posix()}/", "")

@@ -35,6 +35,7 @@ from specloom.plugins import GROUP
 from specloom.specs import (
     FOLDERS,
     Spec,
+    check_marks,
     check_misplaced,
     check_overlooked,
     find_overlooked,
@@ -108,6 +109,7 @@ def judge(roots: Sequence[Path]) -> SpecVerdict:
     check_misplaced(roots, library, report)
     check_prompts(roots, library.of("tool"), library.of("lens"), report, library.sources)
     check_coverage(library, model, report)
+    check_marks(library.specs.values(), report)
     kinds = ("tool", "provider", "capability", "lens", "collection", "resource")
     counts = {_PLURALS.get(kind, f"{kind}s"): len(library.of(kind)) for kind in kinds}
     listed = [spec.root.get("examples") for kind in kinds for spec in library.of(kind).values()]
@@ -295,7 +297,7 @@ def _save_stamp(path: Path, digest: str, verdict: SpecVerdict) -> None:
 
 
 def judge_one(shown: str, data: bytes, model: Model) -> Report:
-    """What `judge` would say about one new file, held against a model that was compiled without it."""
+    """What `judge` would say about one new file, but for its marks, held against a model compiled without it."""
     report = Report()
     spec = parse_spec(shown, data, report)
     if spec is not None:

@@ -15,14 +15,15 @@ if TYPE_CHECKING:
     )
     from .json_schema import editor_schemas
     from .library import (
-        FOLDERS, Library, Spec, check_misplaced, check_overlooked, find_overlooked, layer_roots, load_library,
-        parse_spec, prompt_files, read_texts, shipped_root, shown_as, spec_files, template_files, view_files,
+        FOLDERS, Library, Spec, check_marks, check_misplaced, check_overlooked, find_overlooked, layer_roots,
+        load_library, parse_spec, prompt_files, read_texts, shipped_root, shown_as, spec_files,
+        template_files, view_files,
     )
     from .prompts import (
         Prompt, PromptFile, listed_prompt, load_prompts, read_prompt, read_prompts, render_prompt,
     )
     from .views import read_view
-    from .yaml import Listing, Map, Node, SourceText, YamlEntry, YamlScalar, decode_source, to_plain
+    from .yaml import Listing, Map, Node, SourceText, YamlEntry, YamlScalar, decode_source, find_marks, to_plain
 
 __getattr__ = exports(
     __name__,
@@ -33,12 +34,12 @@ __getattr__ = exports(
         ),
         "json_schema": "editor_schemas",
         "library": (
-            "FOLDERS Library Spec check_misplaced check_overlooked find_overlooked layer_roots load_library "
-            "parse_spec prompt_files read_texts shipped_root shown_as spec_files template_files "
+            "FOLDERS Library Spec check_marks check_misplaced check_overlooked find_overlooked layer_roots "
+            "load_library parse_spec prompt_files read_texts shipped_root shown_as spec_files template_files "
             "view_files"
         ),
         "prompts": "Prompt PromptFile listed_prompt load_prompts read_prompt read_prompts render_prompt",
         "views": "read_view",
-        "yaml": "Listing Map Node SourceText YamlEntry YamlScalar decode_source to_plain",
+        "yaml": "Listing Map Node SourceText YamlEntry YamlScalar decode_source find_marks to_plain",
     },
 )

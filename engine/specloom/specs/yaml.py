@@ -120,6 +120,33 @@ def decode_source(data: bytes) -> str:
         return data.decode("utf-8", "replace")
 
 
+_COMMENT = re.compile(r"(?:^|(?<=[ \t]))#")
+_MARK = re.compile(r"# ?decide: ?(.*)")
+
+
+def find_marks(source: SourceText) -> list[tuple[Place, str]]:
+    """What comments of a spec mark as `decide`, each with its place; a text that reads so is none."""
+    if "decide:" not in source.text:
+        return []
+    try:
+        tokens = list(yaml.scan(source.text, Loader=YAML_LOADER))
+    except yaml.YAMLError:
+        return []
+    texts = [(one.start_mark.index, one.end_mark.index) for one in tokens if isinstance(one, yaml.ScalarToken)]
+    marks, at = [], 0
+    for number, line in enumerate(source.text.split("\n"), start=1):
+        for sign in _COMMENT.finditer(line) if "decide:" in line else ():
+            start = at + sign.start()
+            if any(first <= start < last for first, last in texts):
+                continue
+            if found := _MARK.match(line, sign.start()):
+                place = Place(source.file, number, sign.start() + 1, len(found[0].rstrip()))
+                marks.append((place, found[1].strip()))
+            break
+        at += len(line) + 1
+    return marks
+
+
 def parse_source(file: str, data: bytes, report: Report, *, skip: frozenset[str] = frozenset()) -> SourceText:
     """Read one file; what is wrong with it is reported with its place, and the tree is then None.
 

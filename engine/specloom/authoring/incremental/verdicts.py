@@ -31,6 +31,7 @@ from specloom.specs import (
     Library,
     SourceText,
     Spec,
+    check_marks,
     check_misplaced,
     check_overlooked,
     decode_source,
@@ -144,6 +145,7 @@ class Check:
         self._check_examples()
         self._settle("what collections are for", "", self._check_use, _BEFORE_TOOLS)
         self._settle("what tools cost", "", self._check_costs, _BEFORE_TOOLS)
+        check_marks(self.library.specs.values(), self.report)
         kinds = ("tool", "provider", "capability", "lens", "collection", "resource")
         self.counts = {MODELS[kind][0]: len(self.library.of(kind)) for kind in kinds}
         used = [spec.source.file for kind in kinds for spec in self.library.of(kind).values()]
