@@ -150,6 +150,16 @@ def test_an_error_leaves_what_was_served_until_it_is_mended(tmp_path: Path, upst
         assert author.find(5)["title"] == "Mended"
 
 
+def test_a_tool_that_breaks_right_after_the_start_is_served_as_it_was(tmp_path: Path, upstream: Loopback) -> None:
+    with Author(tmp_path, DEMO_URL=upstream.url) as author:
+        author.ask(initialize(1))
+        author.write(TOOL, title_of(TOOL), "titel: Found otherwise")
+
+        answer = author.ask(call(2, "demo_find", {"query": "otters"}))
+
+        assert not answer.get("isError"), answer
+
+
 def test_a_modern_client_hears_of_it_on_its_subscription(tmp_path: Path) -> None:
     with Author(tmp_path, DEMO_URL="http://127.0.0.1:9") as author:
         author.send(request(1, "subscriptions/listen", LISTEN, modern=True))

@@ -122,6 +122,8 @@ def _serve(
 
         reloader = Reloader(catalogue, environ, lambda: _compile_again(options, environ), report=report, warn=warn)
         watch = reloader.start
+        # Before the first word with a client, whose author may break a file right behind it.
+        load_backend = _load_early(load_backend)
     if options.host == "sdk":
         from .sdk_host import serve_sdk
 
@@ -134,6 +136,18 @@ def _serve(
     except ValueError:
         grace = GRACE
     return serve_stdio(catalogue, load_backend, grace=grace, report=report, warn=warn, watch=watch)
+
+
+def _load_early(load_backend: Callable[[], Backend]) -> Callable[[], Backend]:
+    """What gives the backend that is loaded now; where that fails, or once it was given, what loads one."""
+    from specloom.core import keep
+
+    try:
+        loaded = [keep(load_backend)]
+    except Exception as error:  # noqa: BLE001 - whoever calls is told, and a change may mend it
+        report(error)
+        return load_backend
+    return lambda: loaded.pop() if loaded else load_backend()
 
 
 def _compile_again(options: ServeOptions, environ: Mapping[str, str]) -> tuple[Catalogue, Callable[[], Backend]] | None:
