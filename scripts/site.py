@@ -31,8 +31,11 @@ SPLIT = ("reference/tools.md", "reference/providers.md", "reference/capabilities
 """Pages of many things that become a page each, so that a search finds the thing and a model reads a few kilobytes."""
 GUIDES = "guide"
 LEFT_OUT = ("man/",)
+LONGEST_SUMMARY = 240
+"""Characters of a sentence that is told whole; a longer one ends at its first colon or semicolon."""
 _FENCE = re.compile(r" {0,3}(```+|~~~+)")
 _HEADING = re.compile(r"(#{1,6}) (.+)")
+_LABEL = re.compile(r"\*\*\w+\.\*\* ")
 _LINK = re.compile(r"\]\(([^()\s]+)\)")
 
 
@@ -53,10 +56,14 @@ class Page(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """The first sentence of prose; "" if there is none."""
+        """The first sentence of prose, without a label such as `**Decided.**` before it; "" if there is none."""
         for block in re.split(r"\n{2,}", re.sub(r"<!--.*?-->", "", self.text, flags=re.DOTALL)):
             if block.strip() and not block.lstrip().startswith(("#", "|", "```", "- ", ">", "!")):
-                return re.split(r"(?<=[.:;])\s", plain(" ".join(block.split())))[0].rstrip(":;")
+                prose = plain(_LABEL.sub("", " ".join(block.split())))
+                sentence = re.split(r"(?<=\.)\s", prose)[0]
+                if len(sentence) > LONGEST_SUMMARY:
+                    sentence = re.split(r"(?<=[:;])\s", sentence)[0]
+                return sentence.rstrip(":;")
         return ""
 
 

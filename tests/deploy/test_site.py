@@ -65,6 +65,21 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return module
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("# A\n\n**Decided.**\nIt is kept: once.\nIt goes on.\n", "It is kept: once."),
+        ("# A\n\n**Decision.** It is kept.\n", "It is kept."),
+        ("# A\n\n**Decided.** It is one of these:\n\n- a\n", "It is one of these"),
+        ("# A\n\nShort; " + "long " * 60 + "end.\n", "Short"),
+        ("# A\n\n**All.** of it\n\n- a\n", "of it"),
+        ("# A\n\n- a\n", ""),
+    ],
+)
+def test_a_page_is_summed_up_by_its_first_sentence_of_meaning(site: ModuleType, text: str, says: str) -> None:
+    assert site.Page(text, "a.md").summary == says
+
+
 def test_a_long_page_becomes_a_page_for_each_thing(site: ModuleType) -> None:
     pages = site.read_pages()
 
