@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from specloom.core.garbage_collection import collect_seldom, leave
+from specloom.core.paths import PROJECT_VARIABLE
 
 
-def main() -> int:
-    """Run the command that the process was started with; the exit code."""
+def main(project: str = "") -> int:
+    """Run the command that the process was started with; the exit code.
+
+    `project` is the folder of specs of a package whose command this is; they stand in the place of the shipped ones.
+    """
+    if project:
+        os.environ[PROJECT_VARIABLE] = project
     collect_seldom()
     try:
         return _run(sys.argv[1:])

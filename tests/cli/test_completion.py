@@ -39,7 +39,7 @@ def offered(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
     [
         (["serv"], ["serve"]),
         (["data", "e"], ["export", "erase"]),
-        (["new", "pro"], ["provider"]),
+        (["new", "pro"], ["provider", "project"]),
         (["call", "demo_"], ["demo_find"]),
         (["call", "--cache", "demo_"], ["demo_find"]),
         (["call", "--replay", "folder", "demo_"], ["demo_find"]),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .explain import explanation_lines
     from .scaffold.common import ScaffoldError, default_folder, folder_of
     from .scaffold.declarations import draft_capability, draft_collection, draft_lens, draft_resource, draft_toolset
+    from .scaffold.project import draft_project
     from .scaffold.provider import draft_provider
     from .scaffold.tool import draft_tool
     from .try_live import attempt, attempt_lines, example_of, find_operation, to_arguments, to_yaml
@@ -27,6 +28,7 @@ __getattr__ = exports(
         "explain": "explanation_lines",
         "scaffold.common": "ScaffoldError default_folder folder_of",
         "scaffold.declarations": "draft_capability draft_collection draft_lens draft_resource draft_toolset",
+        "scaffold.project": "draft_project",
         "scaffold.provider": "draft_provider",
         "scaffold.tool": "draft_tool",
         "try_live": "attempt attempt_lines example_of find_operation to_arguments to_yaml write_recordings",

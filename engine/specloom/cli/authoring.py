@@ -204,6 +204,29 @@ def new(options: Namespace) -> int:
     return 0
 
 
+def new_project(options: Namespace) -> int:
+    """Write the files of a package that serves specs of its own, and say what comes next."""
+    from pathlib import Path
+
+    from specloom.authoring import ScaffoldError, draft_project
+
+    try:
+        texts = draft_project(options.name)
+    except ScaffoldError as error:
+        raise CommandError(str(error)) from None
+    folder = Path(options.to or "") / options.name
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise CommandError(f"{folder} exists and is not overwritten; choose another name, or --to another folder")
+    for path, text in texts.items():
+        file = folder / path
+        with writing(file):
+            file.parent.mkdir(parents=True, exist_ok=True)
+        create(file, text)
+        say(str(file))
+    tell(f"next: cd {folder}, run `pip install -e '.[test]'`, then `{options.name} check` and `{options.name} dev`")
+    return 0
+
+
 def _draft(options: Namespace, model: Model) -> str:
     """The text of the new spec."""
     from specloom import authoring

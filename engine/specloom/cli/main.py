@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from specloom.core.paths import project_folder
+
 from .exits import INTERRUPTED, PROBLEMS, READER_LEFT, USAGE
 
 TYPE_CHECKING = False
@@ -24,6 +26,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if argv is None else argv)
     _drop_unfilled()
+    if project_folder(os.environ) and not _has_project():
+        return USAGE
     try:
         if words == ["--version"]:
             code = _print_version()
@@ -44,6 +48,18 @@ def main(argv: Sequence[str] | None = None) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return READER_LEFT
     return code
+
+
+def _has_project() -> bool:
+    """Whether the project that is to be served has a name; what is wrong with its file is told."""
+    from specloom.server import name_server
+
+    try:
+        name_server(os.environ)
+    except ValueError as error:
+        sys.stderr.write(f"specloom: {error}\n")
+        return False
+    return True
 
 
 def _drop_unfilled() -> None:

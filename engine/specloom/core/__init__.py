@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from .messages import Answer, Header, Policy, PagePosition, Request, Response, redact_response
     from .page_addresses import canonical_url, is_tracker, strip_trackers
     from .paths import (
-        ENGINE_SUFFIXES, NAME, PAGE_TEMPLATES, PROMPTS, PROMPT_SUFFIX, STATE_VARIABLE, VIEW_SUFFIX, VIEWS, cache_folder,
-        config_folder, make_database, make_folder, make_own_folder, open_private, shipped_folder, spec_layers,
-        state_folder, write_whole,
+        ENGINE_SUFFIXES, NAME, PAGE_TEMPLATES, PROJECT_FILE, PROJECT_VARIABLE, PROMPTS, PROMPT_SUFFIX, STATE_VARIABLE,
+        VIEW_SUFFIX, VIEWS, cache_folder, config_folder, make_database, make_folder, make_own_folder, open_private,
+        program_name, project_folder, shipped_folder, spec_layers, state_folder, write_whole,
     )
     from .process import Ended, end, restrict, run, start
     from .sandbox import run_apart
@@ -66,9 +66,9 @@ __getattr__ = exports(
         "messages": "Answer Header Policy PagePosition Request Response redact_response",
         "page_addresses": "canonical_url is_tracker strip_trackers",
         "paths": (
-            "ENGINE_SUFFIXES NAME PAGE_TEMPLATES PROMPTS PROMPT_SUFFIX STATE_VARIABLE VIEW_SUFFIX VIEWS cache_folder "
-            "config_folder make_database make_folder make_own_folder open_private shipped_folder spec_layers "
-            "state_folder write_whole"
+            "ENGINE_SUFFIXES NAME PAGE_TEMPLATES PROJECT_FILE PROJECT_VARIABLE PROMPTS PROMPT_SUFFIX STATE_VARIABLE "
+            "VIEW_SUFFIX VIEWS cache_folder config_folder make_database make_folder make_own_folder open_private "
+            "program_name project_folder shipped_folder spec_layers state_folder write_whole"
         ),
         "process": "Ended end restrict run start",
         "sandbox": "run_apart",

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 NAME = "specloom"
 CACHE_VARIABLE = "SPECLOOM_CACHE_DIR"
 STATE_VARIABLE = "SPECLOOM_STATE_DIR"
+PROJECT_VARIABLE = "SPECLOOM_PROJECT"
+"""Names the folder of specs of a project, which then stand in the place of the shipped ones."""
+PROJECT_FILE = "project.yaml"
+"""The file of that folder which says what the server is called."""
 PROMPTS = "templates/prompts"
 """Where in a layer its prompts are, a file each."""
 PAGE_TEMPLATES = "templates/pages"
@@ -32,12 +36,15 @@ ENGINE_SUFFIXES = (".py", ".yaml", ".json", ".toml", ".sql", ".js")
 
 
 def config_folder(environ: Mapping[str, str]) -> str:
-    """The user's own specs: ~/.config/specloom, ~/Library/Application Support/specloom or %LOCALAPPDATA%\\specloom."""
+    """The user's own specs: ~/.config/specloom, ~/Library/Application Support/specloom or %LOCALAPPDATA%\\specloom.
+
+    As the cache and the state, the folder of a project's user has the name of the project.
+    """
     if sys.platform == "win32":
-        return os.path.join(_local(environ), NAME)
+        return os.path.join(_local(environ), program_name(environ))
     if sys.platform == "darwin":
-        return os.path.join(_home(environ), "Library", "Application Support", NAME)
-    return os.path.join(_xdg(environ, "XDG_CONFIG_HOME", ".config"), NAME)
+        return os.path.join(_home(environ), "Library", "Application Support", program_name(environ))
+    return os.path.join(_xdg(environ, "XDG_CONFIG_HOME", ".config"), program_name(environ))
 
 
 def cache_folder(environ: Mapping[str, str]) -> str:
@@ -46,10 +53,10 @@ def cache_folder(environ: Mapping[str, str]) -> str:
     if chosen:
         return os.path.expanduser(chosen)
     if sys.platform == "win32":
-        return os.path.join(_local(environ), NAME, "Cache")
+        return os.path.join(_local(environ), program_name(environ), "Cache")
     if sys.platform == "darwin":
-        return os.path.join(_home(environ), "Library", "Caches", NAME)
-    return os.path.join(_xdg(environ, "XDG_CACHE_HOME", ".cache"), NAME)
+        return os.path.join(_home(environ), "Library", "Caches", program_name(environ))
+    return os.path.join(_xdg(environ, "XDG_CACHE_HOME", ".cache"), program_name(environ))
 
 
 def state_folder(environ: Mapping[str, str]) -> str:
@@ -58,10 +65,10 @@ def state_folder(environ: Mapping[str, str]) -> str:
     if chosen:
         return os.path.expanduser(chosen)
     if sys.platform == "win32":
-        return os.path.join(_local(environ), NAME, "State")
+        return os.path.join(_local(environ), program_name(environ), "State")
     if sys.platform == "darwin":
-        return os.path.join(_home(environ), "Library", "Application Support", NAME, "State")
-    return os.path.join(_xdg(environ, "XDG_STATE_HOME", ".local/state"), NAME)
+        return os.path.join(_home(environ), "Library", "Application Support", program_name(environ), "State")
+    return os.path.join(_xdg(environ, "XDG_STATE_HOME", ".local/state"), program_name(environ))
 
 
 def make_folder(folder: str | os.PathLike[str], *, tighten: bool = False) -> None:
@@ -170,10 +177,25 @@ def shipped_folder() -> str:
     return inside if os.path.isdir(inside) else os.path.dirname(os.path.dirname(package))
 
 
+def project_folder(environ: Mapping[str, str]) -> str:
+    """The folder of the project that is served, by its whole path; "" where it is the shipped specs."""
+    named = environ.get(PROJECT_VARIABLE, "").strip()
+    return os.path.abspath(os.path.expanduser(named)) if named else ""
+
+
+def program_name(environ: Mapping[str, str]) -> str:
+    """What the program is called, and its folders with it: the name of the project's folder, else specloom."""
+    return os.path.basename(project_folder(environ)) or NAME
+
+
 def spec_layers(environ: Mapping[str, str]) -> list[str]:
-    """The shipped specs, then each folder of `SPECLOOM_PATH` (the user's configuration folder when it is not set)."""
+    """The shipped specs, then each folder of `SPECLOOM_PATH` (the user's configuration folder when it is not set).
+
+    The specs of a project stand in the place of the shipped ones.
+    """
+    first = project_folder(environ) or shipped_folder()
     listed = environ.get("SPECLOOM_PATH")
     if listed is None:
         own = config_folder(environ)
-        return [shipped_folder(), own] if os.path.isdir(own) else [shipped_folder()]
-    return [shipped_folder(), *(os.path.expanduser(part) for part in listed.split(os.pathsep) if part)]
+        return [first, own] if os.path.isdir(own) else [first]
+    return [first, *(os.path.expanduser(part) for part in listed.split(os.pathsep) if part)]

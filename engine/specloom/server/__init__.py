@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .backend import Backends
     from .calls import LiveCall
-    from .catalogue import CATALOGUES, OUTPUT_SCHEMAS, Selection, load_image, make_catalogue, select
+    from .catalogue import CATALOGUES, OUTPUT_SCHEMAS, Selection, load_image, make_catalogue, name_server, select
     from .connection import CHANGES, Announcements, Connection, check_modern
     from .daily_quota import DAY, ForwardingBackend, find_midnight, make_limit_fault, name_counter, name_day
     from .frames import VERSION_KEY, parse, to_error, to_notification, to_request
@@ -59,7 +59,7 @@ __getattr__ = exports(
             "HANDSHAKE_VERSIONS INTERNAL_ERROR INVALID_REQUEST METHOD_NOT_FOUND MODERN_VERSIONS PARSE_ERROR "
             "UNSUPPORTED_VERSION Backend Call Catalogue NoChannel ProtocolError"
         ),
-        "catalogue": "CATALOGUES OUTPUT_SCHEMAS Selection load_image make_catalogue select",
+        "catalogue": "CATALOGUES OUTPUT_SCHEMAS Selection load_image make_catalogue name_server select",
         "served": "find_digest forget_opened load_heads load_served open_tables version_line",
         "tool_search": "CALL_TOOL FIND_TOOL",
         "traced_backend": "TracedBackend",

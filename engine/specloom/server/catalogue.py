@@ -12,13 +12,16 @@ import os
 from specloom import __version__
 from specloom.core import (
     ENGINE_SUFFIXES,
+    NAME,
     PAGE_TEMPLATES,
+    PROJECT_FILE,
     PROMPT_SUFFIX,
     PROMPTS,
     VIEW_SUFFIX,
     VIEWS,
     cache_folder,
     make_own_folder,
+    project_folder,
     shipped_folder,
     spec_layers,
     write_whole,
@@ -375,10 +378,11 @@ def make_catalogue(
     shown = served_prompts(model.toolsets.values(), model.heads.tools, listed, offered)
     resources = listed_resources(model)
     instructions = instructions_for(model.toolsets.values(), model.heads.tools, listed)
+    name, title, version = name_server(environ or {})
     return Catalogue(
-        name="specloom",
-        version=__version__,
-        title="specloom",
+        name=name,
+        version=version,
+        title=title,
         instructions=clean("\n".join(filter(None, (*instructions, left_out, UNTRUSTED))))[0],
         left_out=clean(left_out)[0],
         tools=_compact(tools),
@@ -391,6 +395,17 @@ def make_catalogue(
         views={name: view for name in names if (view := model.heads.tools[name].view)},
         view_resources=_compact(resources["views"]),
     )
+
+
+def name_server(environ: Mapping[str, str]) -> tuple[str, str, str]:
+    """The name, the title and the version that clients are told; ValueError where a project's file is wrong."""
+    folder = project_folder(environ)
+    if not folder:
+        return NAME, NAME, __version__
+    from specloom.specs import read_project
+
+    project = read_project(folder)
+    return project.name, project.title, project.version
 
 
 def _compact(value: Any) -> bytes:
@@ -414,10 +429,20 @@ def stamp_sources(environ: Mapping[str, str]) -> str:
         seen = [__version__]
         for folder, suffix in (*_package(), *(one for layer in layers for one in _specs(layer))):
             seen.extend(f"{path} {size} {time}" for path, size, time in _files(folder, suffix))
+        if folder := project_folder(environ):
+            seen.append(_stamp_file(os.path.join(folder, PROJECT_FILE)))
         stamp = "\n".join(seen)
         if OneLook.seen is not None:
             OneLook.stamps[key] = stamp
     return stamp
+
+
+def _stamp_file(path: str) -> str:
+    try:
+        stat = os.stat(path)
+    except OSError:
+        return path
+    return f"{path} {stat.st_size} {stat.st_mtime_ns}"
 
 
 def stamp_shipped() -> tuple[str, int]:
@@ -525,7 +550,7 @@ _BYTES = ("tools", "resources", "resource_templates", "prompts", "view_resources
 def load_image(environ: Mapping[str, str], selection: Selection) -> Catalogue | None:
     """The catalogue of the image if there is one and nothing changed since, else None."""
     own = _read_image(image_path(environ, selection), lambda _: fingerprint(environ, selection), environ)
-    if own is not None or len(spec_layers(environ)) > 1:
+    if own is not None or spec_layers(environ) != [shipped_folder()]:
         return own
 
     def expected(path: str) -> str:

@@ -7,9 +7,9 @@ import sys
 import time
 
 from specloom import __version__
-from specloom.core import cache_folder, make_own_folder, shipped_folder, spec_layers
+from specloom.core import cache_folder, make_own_folder, project_folder, shipped_folder, spec_layers
 
-from .catalogue import SHIPPED, listings, shipped_stamp, stamp_sources
+from .catalogue import SHIPPED, listings, name_server, shipped_stamp, stamp_sources
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,8 +71,12 @@ def open_listing(environ: Mapping[str, str]) -> ListedModel | None:
 
 
 def version_line(environ: Mapping[str, str]) -> str:
-    """The version of the engine and the digest of the specs."""
-    return f"specloom {__version__}, specs {find_digest(environ)[:12]}"
+    """The version of the engine and the digest of the specs; of a project its own version first."""
+    line = f"specloom {__version__}, specs {find_digest(environ)[:12]}"
+    if not project_folder(environ):
+        return line
+    name, _, version = name_server(environ)
+    return f"{name} {version}, {line}"
 
 
 def load_heads(environ: Mapping[str, str]) -> tuple[Heads, list[Diagnostic]]:
@@ -167,7 +171,7 @@ def open_model(environ: Mapping[str, str], stamp: str) -> Model | None:
 def open_image(environ: Mapping[str, str], stamp: str) -> Image | None:
     """The image of the model, under the same conditions."""
     found = _open(model_path(environ), stamp)
-    if found is not None or len(spec_layers(environ)) > 1:
+    if found is not None or spec_layers(environ) != [shipped_folder()]:
         return found
     path = shipped_model()
     stamp = shipped_stamp(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from specloom.core import spec_layers
+from specloom.core import project_folder, spec_layers
 
 from .catalogue import (
     CATALOGUES,
@@ -15,6 +15,7 @@ from .catalogue import (
     conditions,
     load_image,
     make_catalogue,
+    name_server,
     prepare_image,
 )
 
@@ -72,9 +73,13 @@ class ServeOptions:
 def default_selection(environ: Mapping[str, str], *, catalogue: str | None = None, shared: bool = False) -> Selection:
     """What `SPECLOOM_TOOLSETS` names, or the default toolset, listed as two more variables say, or as `catalogue`.
 
+    Of a project that is every toolset.
+
     `shared` is for a server of several tenants: what keeps things without an owner is left out, as `Selection` says.
     """
     toolsets = [part.strip() for part in environ.get("SPECLOOM_TOOLSETS", "").split(",") if part.strip()]
+    if not toolsets and project_folder(environ):
+        toolsets = ["all"]
     # Read by hand, because the module of the variables would take its time before the first list; what cannot be read
     # is told when the backend is loaded.
     schemas, listing = (environ.get(name, "").strip().lower() for name in LISTING)
@@ -327,11 +332,12 @@ def _load_catalogue(
         return catalogue
     from .served import open_listing
 
-    model: Model | ListedModel | None = None if replay else open_listing(environ)
-    left_out = ""
-    if model is None:
-        model, left_out = _load_whole(environ)
     try:
+        name_server(environ)  # a project without a name is no project, whatever its specs are
+        model: Model | ListedModel | None = None if replay else open_listing(environ)
+        left_out = ""
+        if model is None:
+            model, left_out = _load_whole(environ)
         prompts = list_prompts(model, environ)
         catalogue = make_catalogue(
             model, selection, environ, prompts=prompts, always_configured=replay, left_out=left_out

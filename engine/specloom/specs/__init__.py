@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         load_library, parse_spec, prompt_files, read_texts, shipped_root, shown_as, spec_files,
         template_files, view_files,
     )
+    from .project import NAME_RULE, Project, is_project_name, read_project
     from .prompts import (
         Prompt, PromptFile, listed_prompt, load_prompts, read_prompt, read_prompts, render_prompt,
     )
@@ -38,6 +39,7 @@ __getattr__ = exports(
             "load_library parse_spec prompt_files read_texts shipped_root shown_as spec_files template_files "
             "view_files"
         ),
+        "project": "NAME_RULE Project is_project_name read_project",
         "prompts": "Prompt PromptFile listed_prompt load_prompts read_prompt read_prompts render_prompt",
         "views": "read_view",
         "yaml": "Listing Map Node SourceText YamlEntry YamlScalar decode_source find_marks to_plain",

@@ -115,6 +115,11 @@ def draft(kind: str, facts: Mapping[str, Any]) -> str:
     return _renderer()(f"{kind}.yaml.j2", {"title": to_title(str(facts["name"])), **facts})
 
 
+def draft_file(template: str, facts: Mapping[str, Any]) -> str:
+    """The text of a file that is no spec by itself, by its template."""
+    return _renderer()(template, facts)
+
+
 @cache
 def _renderer() -> Callable[[str, Mapping[str, Any]], str]:
     return template_renderer(

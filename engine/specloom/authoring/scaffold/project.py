@@ -1,0 +1,58 @@
+"""The start of a project: a package with specs of its own, which serves them under its own name."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+
+from specloom import __version__
+from specloom.core import NAME
+from specloom.specs import NAME_RULE, is_project_name
+
+from .common import ScaffoldError, draft_file, to_title
+
+_FILES: Mapping[str, str] = {
+    "pyproject.toml": "pyproject.toml",
+    "README.md": "README.md",
+    ".gitignore": "gitignore",
+    ".github/workflows/check.yml": "check.yml",
+    "src/{package}/__init__.py": "init.py",
+    "src/{package}/__main__.py": "main.py",
+    "src/{package}/project.yaml": "project.yaml",
+    "src/{package}/providers.d/capabilities/{package}.yaml": "capability.yaml",
+    "src/{package}/providers.d/{package}_api.yaml": "provider.yaml",
+    "src/{package}/tools.d/{name}.yaml": "toolset.yaml",
+    "src/{package}/tools.d/{name}/{package}_search.yaml": "tool.yaml",
+    "tests/test_server.py": "test_server.py",
+}
+"""Each file by its path in the project, with the template that makes it."""
+_RESERVED = frozenset({NAME, "all", "test", "tests", "src"})
+_LONGEST = 32
+"""Letters of a name at most, of which the names of tools are made."""
+
+
+def draft_project(name: str) -> dict[str, str]:
+    """The texts of a new project by their paths in its folder; ScaffoldError where it cannot be called so."""
+    if not is_project_name(name) or len(name) > _LONGEST:
+        rule = NAME_RULE.replace("40", str(_LONGEST))
+        raise ScaffoldError(f"{name!r} is not a name of a project; use {rule}")
+    package = name.replace("-", "_")
+    if package in _RESERVED or package in sys.stdlib_module_names or _is_keyword(package):
+        raise ScaffoldError(f"a project cannot be called {name!r}, which Python or specloom use; choose another name")
+    facts = {
+        "name": name,
+        "package": package,
+        "variable": package.upper(),
+        "title": to_title(name),
+        "version": __version__,
+    }
+    return {
+        path.format(name=name, package=package): draft_file(f"project/{template}.j2", facts)
+        for path, template in _FILES.items()
+    }
+
+
+def _is_keyword(word: str) -> bool:
+    import keyword
+
+    return keyword.iskeyword(word) or keyword.issoftkeyword(word)

@@ -1,0 +1,57 @@
+"""What a project's server is called: the file `project.yaml` in the folder of its specs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from specloom.core import PROJECT_FILE, Report, dataclass, did_you_mean
+
+from .yaml import parse_source, to_plain
+
+_KEYS = ("spec", "name", "title", "version")
+_KIND = "project/1"
+NAME_RULE = "lower case, digits and hyphens; start with a letter, end with a letter or a digit, 40 characters at most"
+_NAME = re.compile(r"[a-z]([a-z0-9-]{0,38}[a-z0-9])?")
+_VERSION = re.compile(r"[0-9]+(\.[0-9]+){1,3}([a-z.+-][a-z0-9.+-]{0,30})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A server of specs of its own: its name and version as clients are told, and a title for people."""
+
+    name: str
+    title: str
+    version: str
+
+
+def is_project_name(name: str) -> bool:
+    """Whether a project, its package and its command can be called so."""
+    return _NAME.fullmatch(name) is not None and "--" not in name
+
+
+def read_project(folder: str) -> Project:
+    """What the file of a project says; ValueError says in one sentence what is wrong with it and where."""
+    path, report = Path(folder, PROJECT_FILE), Report()
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}; a project has this file beside its specs") from None
+    source = parse_source(str(path), data, report)
+    if report.errors or source.root is None:
+        first = report.errors[0]
+        raise ValueError(f"{first.place}: {first.message}")
+    for entry in source.root:
+        if entry.key not in _KEYS:
+            hint = did_you_mean(entry.key, _KEYS) or f"it has {', '.join(_KEYS)}"
+            raise ValueError(f"{entry.place}: a project has no key {entry.key!r}; {hint}")
+    said = {key: to_plain(source.root.get(key)) for key in _KEYS}
+    if said["spec"] != _KIND:
+        raise ValueError(f"{path}: the first line of a project is `spec: {_KIND}`")
+    if not isinstance(said["name"], str) or not is_project_name(said["name"]):
+        raise ValueError(f"{path}: `name` is {said['name']!r}; use {NAME_RULE}")
+    if not isinstance(said["title"], str) or not said["title"].strip():
+        raise ValueError(f"{path}: `title` is {said['title']!r}; say in a few words what people call it")
+    if not isinstance(said["version"], str) or not _VERSION.fullmatch(said["version"]):
+        raise ValueError(f'{path}: `version` is {said["version"]!r}; write it as a text such as "0.1.0"')
+    return Project(said["name"], said["title"].strip(), said["version"])

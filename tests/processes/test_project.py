@@ -1,0 +1,248 @@
+"""Somebody else's server: made by one command, built as a wheel, installed, and spoken to by a host."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import threading
+import venv
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import which
+from typing import Any
+
+import pytest
+
+from tests.support.loopback import Call, Loopback, Reply
+from tests.support.server_process import call, initialize, notification, request
+
+pytestmark = pytest.mark.process
+ROOT = Path(__file__).parents[2]
+PATIENCE = 300
+CLEAN = {
+    name: text for name, text in os.environ.items() if not name.startswith(("SPECLOOM_", "PYTHON", "COV_", "XDG_"))
+}
+
+
+def run(*command: str | Path, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:
+    """The finished process of a command."""
+    return subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env={**CLEAN, "HOME": str(cwd), **environ},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+def run_well(*command: str | Path, cwd: Path, **environ: str) -> str:
+    """What a command says that must succeed."""
+    done = run(*command, cwd=cwd, **environ)
+    assert done.returncode == 0, f"{command} ended with {done.returncode}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project as the command makes it."""
+    folder = tmp_path_factory.mktemp("made")
+    run_well(sys.executable, "-m", "specloom", "new", "project", "bird-songs", cwd=folder)
+    return folder / "bird-songs"
+
+
+@pytest.fixture(scope="module")
+def program(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The command of the project, installed from its wheel in a fresh environment; nothing is fetched."""
+    home = tmp_path_factory.mktemp("installed")
+    run_well(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", home / "dist", cwd=project)
+    (wheel,) = (home / "dist").glob("*.whl")
+    venv.create(home / "venv", with_pip=False, symlinks=os.name != "nt")
+    scripts = home / "venv" / ("Scripts" if os.name == "nt" else "bin")
+    python = scripts / ("python.exe" if os.name == "nt" else "python")
+    install: list[str | Path] = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-input"]
+    if which("uv"):
+        install = ["uv", "pip", "install", "--python", python, "--offline"]
+    run_well(*install, "--no-deps", "--no-index", wheel, cwd=home)
+    site = Path(run_well(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=home).strip())
+    folders = dict.fromkeys([str(ROOT / "engine"), *(sysconfig.get_path(name) for name in ("purelib", "platlib"))])
+    (site / "zz_dependencies.pth").write_text("".join(f"{folder}\n" for folder in folders), encoding="utf-8")
+    return scripts / ("bird-songs.exe" if os.name == "nt" else "bird-songs")
+
+
+@pytest.fixture
+def upstream() -> Iterator[Loopback]:
+    def answer(asked: Call) -> Reply:
+        rows = [{"title": dict(asked.query)["q"], "url": "https://example.org/a", "summary": "A call at dusk."}]
+        return 200, {"Content-Type": "application/json"}, json.dumps({"results": rows})
+
+    with Loopback(answer) as loopback:
+        yield loopback
+
+
+class Host:
+    """A client of a server that a host starts; a watchdog ends it if a test hangs."""
+
+    def __init__(self, program: Path, folder: Path, *words: str, **environ: str) -> None:
+        self._errors = (folder / "stderr").open("w+b")
+        self._process = subprocess.Popen(
+            [program, *words],
+            cwd=folder,
+            env={**CLEAN, "HOME": str(folder), **environ},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+        )
+        self._alarm = threading.Timer(PATIENCE, self._process.kill)
+        self._alarm.start()
+
+    def __enter__(self) -> Host:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate(timeout=PATIENCE)
+        self._alarm.cancel()
+        self._errors.close()
+        assert self._process.returncode == 0
+
+    def send(self, message: dict[str, Any]) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(message).encode() + b"\n")
+        self._process.stdin.flush()
+
+    def ask(self, message: dict[str, Any]) -> Any:
+        """The result of a request; what comes before it is dropped."""
+        assert self._process.stdout is not None
+        self.send(message)
+        while line := self._process.stdout.readline():
+            if (answer := json.loads(line)).get("id") == message["id"]:
+                return answer["result"]
+        self._errors.seek(0)
+        raise AssertionError(self._errors.read().decode())
+
+
+def test_the_server_has_its_own_name_instructions_and_tools_alone(
+    program: Path, tmp_path: Path, upstream: Loopback
+) -> None:
+    address = {"BIRD_SONGS_URL": upstream.url, "SPECLOOM_ALLOW_PRIVATE": "true"}
+    # The second start is served from the image that the first has left.
+    for _ in range(2):
+        with Host(program, tmp_path, "serve", **address) as host:
+            hello = host.ask(initialize(1))
+            host.send(notification("notifications/initialized"))
+            tools = host.ask(request(2, "tools/list"))["tools"]
+            answer = host.ask(call(3, "bird_songs_search", {"query": "otters"}))
+            prompts = host.ask(request(4, "prompts/list"))["prompts"]
+            resources = host.ask(request(5, "resources/list"))["resources"]
+
+        assert hello["serverInfo"] == {"name": "bird-songs", "version": "0.1.0", "title": "Bird songs"}
+        assert hello["instructions"].startswith("Bird songs: ")
+        assert "Research tools" not in hello["instructions"]
+        assert [one["name"] for one in tools] == ["bird_songs_search"]
+        assert (prompts, resources) == ([], [])
+        row = {"title": "otters", "url": "https://example.org/a", "summary": "A call at dusk."}
+        assert answer["structuredContent"]["results"] == [row]
+
+    assert [one.path.partition("?")[0] for one in upstream.calls] == ["/search"]
+
+
+def test_what_it_keeps_lies_in_folders_of_its_own(program: Path, tmp_path: Path) -> None:
+    run_well(program, "check", cwd=tmp_path)
+    run_well(program, "list", cwd=tmp_path)
+
+    assert (tmp_path / ".cache/bird_songs").is_dir()
+    assert not (tmp_path / ".cache/specloom").exists()
+
+
+def test_its_specs_hold_without_a_warning(program: Path, tmp_path: Path) -> None:
+    said = run_well(program, "check", "--warnings-as-errors", cwd=tmp_path)
+
+    assert "1 tool, 1 provider, 1 capability, 0 lenses" in said
+    assert "0 errors, 0 warnings" in said
+
+
+def test_its_own_test_passes(program: Path, project: Path) -> None:
+    python = program.with_name("python.exe" if os.name == "nt" else "python")
+
+    run_well(python, "-m", "pytest", "-p", "no:cacheprovider", "-q", cwd=project)
+
+
+def test_a_changed_version_is_told_by_the_next_start(project: Path, tmp_path: Path) -> None:
+    command = (sys.executable, "-m", "bird_songs")
+    file = project / "src/bird_songs/project.yaml"
+    before = run_well(*command, "--version", cwd=tmp_path, PYTHONPATH=str(project / "src"))
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("0.1.0", "0.2.0rc1"), encoding="utf-8")
+    try:
+        after = run_well(*command, "--version", cwd=tmp_path, PYTHONPATH=str(project / "src"))
+    finally:
+        file.write_text(text, encoding="utf-8")
+
+    assert before.startswith("bird-songs 0.1.0, specloom ")
+    assert after.startswith("bird-songs 0.2.0rc1, specloom ")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("name: bird-songs", "name: Bird Songs", "`name` is 'Bird Songs'"),
+        ('"0.1.0"', "0.1", "`version` is 0.1; write it as a text"),
+        ("title:", "titel:", "a project has no key 'titel'; did you mean"),
+        ("spec: project/1", "spec: project/2", "the first line of a project is `spec: project/1`"),
+        ("title: Bird songs", "title: [", "project.yaml:"),
+    ],
+)
+def test_a_wrong_file_of_the_project_is_told_in_a_sentence(
+    project: Path, tmp_path: Path, old: str, new: str, says: str
+) -> None:
+    folder = tmp_path / "bird_songs"
+    folder.mkdir()
+    text = (project / "src/bird_songs/project.yaml").read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    (folder / "project.yaml").write_text(text.replace(old, new), encoding="utf-8")
+
+    for words in (["serve"], ["check"], ["--version"], ["--help"]):
+        done = run(sys.executable, "-m", "specloom", *words, cwd=tmp_path, SPECLOOM_PROJECT=str(folder))
+
+        assert done.returncode == 2, words
+        assert says in done.stderr
+        assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_folder_without_the_file_of_a_project_is_told_in_a_sentence(tmp_path: Path) -> None:
+    done = run(sys.executable, "-m", "specloom", "serve", cwd=tmp_path, SPECLOOM_PROJECT=str(tmp_path / "none"))
+
+    assert done.returncode == 2
+    assert "project.yaml cannot be read" in done.stderr
+
+
+def test_a_folder_that_has_something_in_it_is_left_alone(project: Path) -> None:
+    done = run(sys.executable, "-m", "specloom", "new", "project", "bird-songs", cwd=project.parent)
+
+    assert done.returncode == 2
+    assert (
+        done.stderr
+        == "specloom: bird-songs exists and is not overwritten; choose another name, or --to another folder\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["Bird", "bird_songs", "9birds", "bird-", "a" * 33, "", "../x", "bird--songs"])
+def test_a_name_that_cannot_be_one_is_told_in_a_sentence(tmp_path: Path, name: str) -> None:
+    done = run(sys.executable, "-m", "specloom", "new", "project", name, cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"specloom: {name!r} is not a name of a project; use lower case, digits and hyphens")
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", ["specloom", "json", "class", "test"])
+def test_a_name_that_is_taken_is_told_in_a_sentence(tmp_path: Path, name: str) -> None:
+    done = run(sys.executable, "-m", "specloom", "new", "project", name, cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert "choose another name" in done.stderr
+    assert not (tmp_path / name).exists()
