@@ -30,6 +30,7 @@ PAGE = {"results": [{"title": "Otters\x1b[31m", "link": "https://example.org/a",
 COMMANDS = [
     "serve",
     "dev",
+    "ui",
     "install",
     "uninstall",
     "check",
@@ -768,3 +769,11 @@ async def test_what_an_answer_links_is_written_to_files_and_none_is_overwritten(
         assert capsys.readouterr().err.count("wrote ") == 2
         with pytest.raises(CommandError, match="exists and is not overwritten"):
             await _save_linked(audits.executor, answer, str(tmp_path / "out"))
+
+
+@pytest.mark.parametrize("port", ["http", "-1", "65536"])
+def test_a_port_of_the_local_page_that_is_none_is_told(capsys: pytest.CaptureFixture[str], port: str) -> None:
+    code, out, err = run(capsys, "ui", f"--port={port}")
+
+    assert (code, out) == (2, "")
+    assert f"--port is {port!r}" in err

@@ -41,7 +41,7 @@ def serve(options: Namespace) -> int:
     from specloom.server import ServeOptions, run
 
     selection = _select(options, options.output_schemas, options.catalogue)
-    _check_replay(options)
+    check_replay(options)
     if options.budget:
         return _budget(selection)
     if options.workers and options.http is None:
@@ -54,7 +54,7 @@ def serve(options: Namespace) -> int:
 def dev(options: Namespace) -> int:
     from specloom.server import ServeOptions, run
 
-    _check_replay(options)
+    check_replay(options)
     return run(ServeOptions(_select(options), replay=options.replay, record=options.record, reloads=True))
 
 
@@ -81,7 +81,8 @@ def _serve_http(options: Namespace, selection: Selection) -> int:
     return serve_http(options.http, selection, workers=options.workers, replay=options.replay, record=options.record)
 
 
-def _check_replay(options: Namespace) -> None:
+def check_replay(options: Namespace) -> None:
+    """Refuse to replay a folder that is not there."""
     from pathlib import Path
 
     if options.replay and not Path(options.replay).is_dir():
@@ -122,7 +123,7 @@ def call(options: Namespace) -> int:
     from specloom.server import make_executor as make_live_executor
     from specloom.server import make_presenter
 
-    _check_replay(options)
+    check_replay(options)
     try:
         executor = make_live_executor(os.environ, replay=options.replay, disk_cache=options.cache)
     except ValueError as error:

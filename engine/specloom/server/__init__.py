@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         make_presenter,
         open_run_folder,
         read_switch,
+        report,
         run,
         warn,
     )
@@ -65,7 +66,7 @@ __getattr__ = exports(
         "traced_backend": "TracedBackend",
         "start": (
             "ServeOptions check_shared default_selection load_catalogue make_backends make_executor make_presenter "
-            "open_run_folder read_switch run warn"
+            "open_run_folder read_switch report run warn"
         ),
         "variables": "examine_environment list_settings",
     },

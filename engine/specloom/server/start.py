@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from specloom.cache import AnswerCache
     from specloom.core import Backplane, Diagnostic, SharedCache
     from specloom.model import ListedModel, Model
-    from specloom.runtime import Executor, Presenter
+    from specloom.runtime import Executor, Presenter, Sender
     from specloom.specs import Prompt
 
     from .backend import Backends
@@ -402,13 +402,14 @@ def make_executor(
     shared: bool = False,
     may_share: bool = False,
     backplane: Backplane | None = None,
+    wrap: Callable[[Sender], Sender] = lambda sender: sender,
 ) -> Executor:
     """The engine over the layers that the environment names, with the guarded transport, the cache and the breakers.
 
     `shared` is for a server of several tenants, where what lies on this machine without an owner is nobody's: papers
     that were stored are read where `SPECLOOM_PAPERS_SHARED` says that all tenants share them. One that `may_share`
     remembers where `SPECLOOM_STATE` says, and any other in the folder of the state. The `backplane` is what processes
-    share, such as the pace of providers; it is closed with the executor.
+    share, such as the pace of providers; it is closed with the executor. `wrap` puts something around what sends.
     """
     from .served import load_served
 
@@ -425,7 +426,7 @@ def make_executor(
     from pathlib import Path
 
     from specloom.net import Transport
-    from specloom.runtime import Breakers, Executor, RecordingSender, ReplaySender, Sender
+    from specloom.runtime import Breakers, Executor, RecordingSender, ReplaySender
 
     problems: list[str] = []
     allow_private = read_switch(environ, "SPECLOOM_ALLOW_PRIVATE", problems)
@@ -457,7 +458,7 @@ def make_executor(
     executor = Executor(
         model,
         environ=environ,
-        sender=sender,
+        sender=wrap(sender),
         cache=_make_cache(
             environ,
             disk=disk_cache and not replay,

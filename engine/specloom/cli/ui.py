@@ -1,0 +1,69 @@
+"""The command that opens the local page."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from .common import CommandError, say, tell
+from .exits import PROBLEMS
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+MOST_PORT = 65_535
+
+
+def ui(options: Namespace) -> int:
+    """Serve the page until Ctrl-C."""
+    import asyncio
+
+    from .run import check_replay
+
+    check_replay(options)
+    if not options.port.isdecimal() or int(options.port[:6]) > MOST_PORT:
+        raise CommandError(f"--port is {options.port!r}; write a number up to {MOST_PORT}, or leave it out")
+    asyncio.run(_serve(options))
+    return 0
+
+
+async def _serve(options: Namespace) -> None:
+    import asyncio
+
+    from specloom.server import make_executor, make_presenter
+    from specloom.storage import local_owner
+    from specloom.ui import Actions, ExchangeRecorder, LoopbackServer, serve_page
+
+    recorders: list[ExchangeRecorder] = []
+
+    def wrap(sender: object) -> ExchangeRecorder:
+        recorders.append(ExchangeRecorder(sender))  # type: ignore[arg-type]
+        return recorders[0]
+
+    try:
+        executor = make_executor(os.environ, replay=options.replay, wrap=wrap)
+    except ValueError as error:
+        raise CommandError(str(error), PROBLEMS) from None
+    presenter = make_presenter(executor, os.environ)
+    owner = local_owner(os.environ, executor.problems)
+    for problem in executor.problems:
+        tell(f"specloom: {problem}")
+    actions = Actions(executor, presenter, recorders[0], os.environ, owner=owner, is_replay=bool(options.replay))
+    try:
+        try:
+            server = LoopbackServer(int(options.port), actions.act, actions.find_view)
+        except OSError as error:
+            raise CommandError(f"cannot listen on port {options.port}: {error.strerror}", PROBLEMS) from None
+        with serve_page(server):
+            say(f"{server.address}\n  opens the page once, in one browser; Ctrl-C ends it")
+            sys.stdout.flush()
+            if options.opens or (options.opens is None and sys.stdout.isatty()):
+                import webbrowser
+
+                with contextlib.suppress(webbrowser.Error):
+                    await asyncio.to_thread(webbrowser.open, server.address)
+            await asyncio.Event().wait()
+    finally:
+        await executor.aclose()

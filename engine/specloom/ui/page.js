@@ -1,0 +1,233 @@
+"use strict";
+// The page is made of elements and texts alone: nothing that comes from a server or a spec is ever read as HTML.
+
+// --- Small things ---------------------------------------------------------------------------------------------------
+
+const at = (id) => document.getElementById(id);
+
+function make(tag, properties = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name === "className" ? "class" : name, value === true ? "" : value);
+  }
+  node.append(...children.filter((one) => one !== null && one !== undefined && one !== ""));
+  return node;
+}
+
+async function ask(name, given = {}) {
+  const sent = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(given) };
+  let reply;
+  try {
+    reply = await fetch(`api/${name}`, sent);
+  } catch {
+    throw new Error("The server of this page does not answer; is `specloom ui` still running?");
+  }
+  if (!reply.ok) throw new Error((await reply.text()).trim());
+  return reply.json();
+}
+
+const say = (text) => { at("status").textContent = text; };
+const pretty = (value) => JSON.stringify(value, null, 2);
+
+function block(text, label) {
+  return make("pre", { tabindex: 0, role: "region", "aria-label": label }, text || " ");
+}
+
+function fold(title, isOpen, ...children) {
+  return make("details", { open: isOpen }, make("summary", {}, make("h3", {}, title)), ...children);
+}
+
+function table(caption, heads, rows) {
+  const isNumber = (one) => typeof one === "number";
+  const head = make("tr", {}, ...heads.map((one, place) => make("th", { scope: "col", className: rows.length && isNumber(rows[0][place]) ? "number" : null }, one)));
+  const body = rows.map((row) => make("tr", {}, ...row.map((one) => make("td", { className: isNumber(one) ? "number" : null }, one instanceof Node ? one : String(one ?? "")))));
+  return make("div", { className: "wide" }, make("table", {}, make("caption", {}, caption), make("thead", {}, head), make("tbody", {}, ...body)));
+}
+
+function tellFault(fault) {
+  const lines = [make("p", {}, make("strong", { className: "grave" }, fault.kind), ` ${fault.message}`)];
+  for (const key of ["provider", "argument", "action", "retry_after", "detail"]) {
+    if (fault[key]) lines.push(make("p", { className: "soft" }, `${key.replace("_", " ")}: ${fault[key]}`));
+  }
+  return make("div", { className: "fault", role: "alert" }, ...lines);
+}
+
+// --- Forms of tools, made of their input schemas ----------------------------------------------------------------------
+
+const LEFT_OUT = "";
+
+// A control for one input, and what it says: `read` gives undefined where it is left out, and throws a sentence.
+function makeField(name, schema, isRequired) {
+  const id = `input-${name}`;
+  const fallback = schema.default === undefined ? "" : `default ${JSON.stringify(schema.default)}`;
+  const bounds = [["minimum", "at least"], ["maximum", "at most"]].filter(([key]) => schema[key] !== undefined).map(([key, word]) => `${word} ${schema[key]}`);
+  const remarks = [isRequired ? "required" : "", schema.type === "array" ? "list" : schema.type, ...bounds, fallback].filter(Boolean).join(", ");
+  const told = make("span", { id: `${id}-hint`, className: "hint" }, schema.description || "");
+  const shared = { id, name, "aria-describedby": told.id, required: isRequired && schema.type !== "boolean" };
+  const label = make("label", { for: id }, `${name} `, make("small", {}, remarks));
+  const options = schema.enum || (schema.type === "boolean" ? [true, false] : null);
+  let control, read;
+  if (options) {
+    const shown = (one) => (one === true ? "yes" : one === false ? "no" : String(one));
+    control = make("select", shared, make("option", { value: LEFT_OUT }, "(left out)"), ...options.map((one, place) => make("option", { value: String(place) }, shown(one))));
+    read = () => (control.value === LEFT_OUT ? undefined : options[Number(control.value)]);
+  } else if (schema.type === "array" && schema.items?.enum) {
+    const boxes = schema.items.enum.map((one) => [one, make("input", { type: "checkbox", "aria-describedby": told.id })]);
+    const read = () => { const chosen = boxes.filter(([, box]) => box.checked).map(([one]) => one); return chosen.length ? chosen : undefined; };
+    const legend = make("legend", {}, `${name} `, make("small", {}, remarks));
+    return { node: make("fieldset", { className: "field checks" }, legend, ...boxes.map(([one, box]) => make("label", {}, box, one)), told), read };
+  } else if (schema.type === "integer" || schema.type === "number") {
+    control = make("input", { ...shared, type: "number", min: schema.minimum, max: schema.maximum, step: schema.type === "integer" ? 1 : "any", placeholder: schema.default });
+    read = () => (control.value === "" ? undefined : Number(control.value));
+  } else if (schema.type === "array" && (schema.items?.type ?? "string") === "string") {
+    control = make("textarea", { ...shared, rows: 2, placeholder: "one a line" });
+    read = () => { const lines = control.value.split("\n").filter((one) => one.trim()); return lines.length ? lines : undefined; };
+  } else if (schema.type === "array" || schema.type === "object" || schema.type !== "string") {
+    control = make("textarea", { ...shared, rows: 3, placeholder: "JSON" });
+    read = () => {
+      if (!control.value.trim()) return undefined;
+      try { return JSON.parse(control.value); } catch { throw new Error(`${name} is no JSON`); }
+    };
+  } else if ((schema.maxLength ?? 0) > 1000) {
+    control = make("textarea", { ...shared, rows: 2, placeholder: schema.default });
+    read = () => control.value || undefined;
+  } else {
+    control = make("input", { ...shared, type: "text", autocomplete: "off", spellcheck: "false", placeholder: schema.default });
+    read = () => control.value || undefined;
+  }
+  return { node: make("div", { className: "field" }, label, control, told), read: () => { const value = read(); return value; }, name };
+}
+
+function makeForm(tool) {
+  const schema = tool.inputSchema, required = new Set(schema.required || []);
+  const names = Object.keys(schema.properties || {}).sort((one, two) => required.has(two) - required.has(one));
+  const fields = names.map((name) => ({ ...makeField(name, schema.properties[name], required.has(name)), name }));
+  const read = () => {
+    const given = {};
+    for (const field of fields) {
+      const value = field.read();
+      if (value !== undefined) given[field.name] = value;
+    }
+    return given;
+  };
+  return { nodes: fields.map((one) => one.node), read };
+}
+
+// --- What a call gave -----------------------------------------------------------------------------------------------
+
+function showExchange(one) {
+  const sent = one.request, pairs = sent.query.map(([name, value]) => `${name}=${value}`).join("&");
+  const who = [one.provider, one.operation, sent.step].filter(Boolean).join(" · ") || "page";
+  const outcome = one.fault ? `${one.fault.kind}: ${one.fault.message}` : `${one.response.status}, ${one.response.bytes} bytes`;
+  const lines = [`${sent.method} ${sent.url}${pairs ? `?${pairs}` : ""}`, ...Object.entries(sent.headers).map(([name, value]) => `${name}: ${value}`)];
+  const body = sent.json !== undefined ? pretty(sent.json) : sent.body;
+  if (body) lines.push("", body);
+  const item = make("li", {}, make("p", {}, make("strong", {}, who), ` ${outcome} in ${one.milliseconds} ms`), block(lines.join("\n"), `Request to ${who}`));
+  if (one.response) {
+    const heads = Object.entries(one.response.headers).map(([name, value]) => `${name}: ${value}`);
+    const text = one.response.json !== undefined ? pretty(one.response.json) : one.response.text ?? "(no text)";
+    item.append(block([...heads, "", text + (one.response.cut ? "\n… cut" : "")].join("\n"), `Response to ${who}`));
+  }
+  return item;
+}
+
+function showExchanges(exchanges) {
+  if (!exchanges.length) return make("p", { className: "soft" }, "Nothing was sent: the answer was kept, or is made here.");
+  return make("ul", { className: "plain" }, ...exchanges.map(showExchange));
+}
+
+function showResult(result) {
+  const parts = [];
+  if (result.fault) parts.push(tellFault(result.fault));
+  if (result.text) parts.push(fold("Text", true, block(result.text, "The answer as text")));
+  if (result.view) {
+    const frame = make("iframe", { src: `view/${result.view}`, sandbox: "allow-scripts allow-popups allow-popups-to-escape-sandbox", title: "View of the answer" });
+    parts.push(fold("View", true, frame));
+  }
+  if (result.answer) {
+    parts.push(fold("JSON", !result.text, block(pretty(result.answer), "The answer as JSON")));
+    parts.push(fold("Beside the answer", false, block(pretty(result.meta), "What stands beside the answer")));
+  }
+  parts.push(fold(`Exchanged with upstreams (${result.exchanges.length})`, false, showExchanges(result.exchanges)));
+  return parts;
+}
+
+// --- Parts of the page ------------------------------------------------------------------------------------------------
+
+const tools = { list: [], chosen: "", filter: "" };
+
+async function showTools(main) {
+  if (!tools.list.length) {
+    const told = await ask("tools");
+    tools.list = told.tools;
+    tools.problems = told.problems;
+    tools.replay = told.replay;
+  }
+  const list = make("ul", { className: "list", "aria-label": "Tools" });
+  const form = make("section", { "aria-label": "Form of the tool" });
+  const result = make("section", { "aria-label": "Answer", id: "result" });
+  const fill = () => {
+    const wanted = tools.filter.toLowerCase().split(" ").filter(Boolean);
+    const fits = (tool) => wanted.every((word) => `${tool.name} ${tool.title} ${tool.toolsets.join(" ")} ${tool.description}`.toLowerCase().includes(word));
+    const shown = tools.list.filter(fits);
+    list.replaceChildren(...shown.map((tool) => make("li", {}, make("button", { type: "button", title: tool.title, "aria-current": tool.name === tools.chosen ? "true" : null, onclick: () => { location.hash = `#tools/${tool.name}`; } }, tool.name))));
+    if (!shown.length) list.append(make("li", { className: "soft" }, "no tool has these words"));
+  };
+  const filter = make("input", { type: "search", id: "filter", value: tools.filter, oninput: (event) => { tools.filter = event.target.value; fill(); } });
+  tools.choose = (name) => {
+    const tool = tools.list.find((one) => one.name === name);
+    tools.chosen = tool ? name : "";
+    fill();
+    form.replaceChildren(...(tool ? formParts(tool, result) : [make("p", { className: "soft" }, "Choose a tool.")]));
+    result.replaceChildren();
+  };
+  const notices = [...(tools.replay ? ["Answers come from recordings."] : []), ...tools.problems].map((one) => make("p", { className: "doubt" }, one));
+  main.replaceChildren(...notices, make("div", { className: "columns" }, make("section", { "aria-label": "Which tool" }, make("label", { for: "filter" }, "Find a tool"), filter, list), form, result));
+}
+
+function formParts(tool, result) {
+  const { nodes, read } = makeForm(tool);
+  const run = make("button", { className: "main", type: "submit" }, "Run");
+  const marks = [tool.annotations.readOnlyHint ? "" : "changes something", tool.annotations.destructiveHint ? "may delete" : "", tool.annotations.openWorldHint ? "asks the network" : ""].filter(Boolean);
+  const send = async (event) => {
+    event.preventDefault();
+    let given;
+    try { given = read(); } catch (error) { say(error.message); return; }
+    run.disabled = true;
+    say(`${tool.name} runs …`);
+    try {
+      const told = await ask("call", { tool: tool.name, arguments: given });
+      say(told.fault ? `${tool.name}: ${told.fault.kind}` : `${tool.name} answered in ${told.milliseconds} ms`);
+      if (tools.chosen === tool.name) result.replaceChildren(make("h2", {}, "Answer"), ...(told.exchanges ? showResult(told) : [tellFault(told.fault)]));
+    } catch (error) {
+      say(error.message);
+    }
+    run.disabled = false;
+  };
+  return [
+    make("h2", {}, tool.name),
+    make("p", {}, tool.title, ...marks.flatMap((one) => [" ", make("span", { className: "badge soft" }, one)])),
+    fold("What a model is told", false, block(tool.description, "Description of the tool")),
+    make("form", { onsubmit: send }, ...nodes, make("p", { className: "row" }, run)),
+  ];
+}
+
+const PARTS = { tools: ["Tools", showTools] };
+let current = "";
+
+async function show() {
+  const [name, ...rest] = decodeURIComponent(location.hash.slice(1) || "tools").split("/");
+  const part = Object.hasOwn(PARTS, name) ? name : "tools";
+  if (part !== current) {
+    current = part;
+    at("nav").replaceChildren(make("ul", {}, ...Object.entries(PARTS).map(([one, [title]]) => make("li", {}, make("a", { href: `#${one}`, "aria-current": one === part ? "page" : null }, title)))));
+    try { await PARTS[part][1](at("main")); } catch (error) { current = ""; say(error.message); return; }
+  }
+  if (part === "tools") tools.choose(rest.join("/"));
+  document.documentElement.dataset.state = "ready";
+}
+
+addEventListener("hashchange", show);
+show();

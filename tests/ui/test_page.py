@@ -1,0 +1,250 @@
+"""The local page in a real browser: a tool is filled in, run, and shown with what it asked; and it can be read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from specloom.domains.scrape.browser.browser import find_browser
+from specloom.runtime.executor import Executor
+from specloom.runtime.recordings import Unsent
+from tests.support.browser import needs_browser
+from tests.support.demo_specs import demo_executor, write_demo
+from tests.support.local_page import LocalPage, local_page
+from tests.support.loopback import Call, Loopback
+from tests.support.shipped import shipped_model
+from tests.support.viewed import write_viewed
+
+CHECKS = (Path(__file__).parents[1] / "support/view_checks.js").read_text(encoding="utf-8")
+KEY = "s3cr3t-demo-key"
+HOSTILE = (
+    "</pre><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\"> javascript:alert(1)"
+)
+
+
+@pytest.fixture
+def upstream() -> Iterator[Loopback]:
+    """A search service that tells its key back, and texts that would be script."""
+
+    def answer(call: Call) -> tuple[int, dict[str, str], str]:
+        results = [{"title": HOSTILE, "link": "https://example.org/a", "rank": 1}]
+        return 200, {"Content-Type": "application/json"}, json.dumps({"results": results, "echo": KEY})
+
+    with Loopback(answer) as server:
+        yield server
+
+
+@pytest.fixture
+def page(tmp_path: Path, upstream: Loopback) -> Iterator[LocalPage]:
+    root = write_demo(tmp_path / "specs")
+    with local_page(lambda sender: demo_executor(root, upstream.url, sender=sender), {}) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=find_browser("").path or None, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+class Window:
+    """A window of the browser on the page, and what it did beside showing it."""
+
+    def __init__(self, browser: Any, page: LocalPage) -> None:
+        self.context = browser.new_context(viewport={"width": 1200, "height": 900})
+        self.tab = self.context.new_page()
+        self.console: list[str] = []
+        self.requests: list[str] = []
+        self.tab.on("console", lambda message: self.console.append(message.text))
+        self.tab.on("pageerror", lambda error: self.console.append(str(error)))
+        self.tab.on("dialog", self._dismiss)
+        self.tab.on("request", lambda request: self.requests.append(request.url))
+        self.own = f"http://{page.host}/"
+        self.tab.goto(page.server.address)
+        self.tab.wait_for_selector("html[data-state=ready]", state="attached")
+
+    def _dismiss(self, dialog: Any) -> None:
+        self.console.append(dialog.message)
+        dialog.dismiss()
+
+    def choose(self, tool: str) -> None:
+        """Choose a tool, and wait for its form."""
+        self.tab.click(f".list button:text-is('{tool}')")
+        self.tab.wait_for_selector(f"section h2:text-is('{tool}')")
+
+    def run(self, tool: str, **values: str) -> str:
+        """Fill the form of a tool and run it; the texts of what it gave."""
+        self.choose(tool)
+        for name, value in values.items():
+            self.tab.fill(f"#input-{name}", value)
+        self.tab.click("button[type=submit]")
+        self.tab.wait_for_selector("#result h2")
+        return str(self.tab.inner_text("#result"))
+
+
+@pytest.fixture
+def window(browser: Any, page: LocalPage) -> Iterator[Window]:
+    opened = Window(browser, page)
+    yield opened
+    opened.context.close()
+
+
+def test_a_call_is_answered_with_its_exchange_and_without_the_secret(page: LocalPage, upstream: Loopback) -> None:
+    result = page.ask("call", {"tool": "demo_find", "arguments": {"query": "otters"}}).json
+
+    assert result["answer"]["count"] == 1
+    assert result["milliseconds"] >= 0
+    (exchange,) = result["exchanges"]
+    assert (exchange["provider"], exchange["operation"]) == ("demo", "demo_pages")
+    assert exchange["request"]["url"] == f"{upstream.url}/search"
+    assert exchange["request"]["headers"]["X-Key"] == "•••"
+    assert exchange["response"]["status"] == 200
+    assert exchange["response"]["json"]["results"][0]["rank"] == 1
+    assert upstream.calls[0].headers["x-key"] == KEY
+    assert KEY not in json.dumps(result)
+
+
+def test_a_call_that_fails_tells_its_fault_and_what_was_exchanged(page: LocalPage, upstream: Loopback) -> None:
+    upstream.handler = lambda _: (401, {}, json.dumps({"error": f"{KEY} is not known"}))
+
+    result = page.ask("call", {"tool": "demo_find", "arguments": {"query": "otters"}}).json
+
+    assert result["fault"]["kind"] == "auth_required"
+    assert result["fault"]["provider"] == "demo"
+    assert result["exchanges"][0]["response"]["status"] == 401
+    assert KEY not in json.dumps(result)
+
+
+@pytest.mark.process
+@needs_browser
+def test_a_tool_is_filled_in_and_run_and_its_answer_is_only_text(window: Window, upstream: Loopback) -> None:
+    shown = window.run("demo_find", query="sea otters", num_results="3")
+
+    assert ("q", "sea otters") in upstream.calls[0].query
+    assert ("count", "3") in upstream.calls[0].query
+    assert "demo_find answered" in window.tab.inner_text("#status")
+    assert "https://example.org/a" in shown
+    assert HOSTILE in window.tab.locator("#result").text_content().replace('\\"', '"')
+    assert window.tab.title() == "specloom"
+    assert window.tab.locator("img, iframe").count() == 0
+    for summary in window.tab.locator("#result summary").all():
+        if not summary.evaluate("node => node.parentElement.open"):
+            summary.click()
+    assert f"GET {upstream.url}/search?q=sea otters" in window.tab.inner_text("#result")
+    assert "X-Key: •••" in window.tab.inner_text("#result")
+    assert KEY not in window.tab.content()
+    assert [url for url in window.requests if not url.startswith(window.own)] == []
+    assert window.console == []
+
+
+@pytest.mark.process
+@needs_browser
+def test_the_view_of_an_answer_is_drawn_in_a_frame_that_reaches_nothing(
+    browser: Any, tmp_path: Path, upstream: Loopback
+) -> None:
+    root = write_viewed(tmp_path / "viewed")
+    with local_page(lambda sender: demo_executor(root, upstream.url, sender=sender), {}) as page:
+        window = Window(browser, page)
+        window.run("demo_find", query="otters")
+        frame = window.tab.frame_locator("#result iframe")
+        frame.locator(".tile").wait_for()
+        inner = next(one for one in window.tab.frames if "/view/" in one.url)
+        reached = inner.evaluate("() => { try { return parent.document.title; } catch (error) { return error.name; } }")
+        asked = inner.evaluate("url => fetch(url).then(() => 'answered', (error) => error.name)", page.server.folder)
+        shown = frame.locator(".tile").inner_text()
+        window.context.close()
+
+    assert shown == HOSTILE
+    assert (reached, asked) == ("SecurityError", "TypeError")
+    assert [url for url in window.requests if not url.startswith(window.own)] == []
+
+
+@pytest.mark.process
+@needs_browser
+def test_the_page_keeps_nothing_and_its_cookie_is_no_scripts_matter(window: Window) -> None:
+    kept = window.tab.evaluate("JSON.stringify(localStorage) + JSON.stringify(sessionStorage) + document.cookie")
+
+    assert kept == "{}{}"
+    assert "token" not in window.tab.url
+
+
+@pytest.mark.process
+@needs_browser
+def test_no_text_becomes_script_whatever_the_page_would_do_with_it(window: Window) -> None:
+    refused = window.tab.evaluate(
+        """() => { try { document.body.innerHTML = "<b>x</b>"; return "set"; } catch (error) { return error.name; } }"""
+    )
+
+    assert refused == "TypeError"
+
+
+@pytest.mark.process
+@needs_browser
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1200), ("dark", 1200), ("light", 380), ("dark", 380)])
+def test_it_can_be_read_in_both_schemes_and_on_a_small_screen(window: Window, scheme: str, width: int) -> None:
+    window.tab.emulate_media(color_scheme=scheme)
+    window.tab.set_viewport_size({"width": width, "height": 900})
+    window.run("demo_find", query="sea otters")
+    window.tab.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+
+    assert window.tab.evaluate(CHECKS) == []
+
+
+@pytest.mark.process
+@needs_browser
+def test_a_tool_is_chosen_filled_in_and_run_by_the_keyboard_alone(window: Window, upstream: Loopback) -> None:
+    def tab_to(selector: str) -> None:
+        for _ in range(40):
+            window.tab.keyboard.press("Tab")
+            if window.tab.evaluate("(wanted) => document.activeElement.matches(wanted)", selector):
+                return
+        raise AssertionError(f"the keyboard does not reach {selector}")
+
+    tab_to("#filter")
+    window.tab.keyboard.type("pages")
+    tab_to(".list button")
+    window.tab.keyboard.press("Enter")
+    tab_to("#input-query")
+    window.tab.keyboard.type("otters")
+    window.tab.keyboard.press("Enter")
+    window.tab.wait_for_selector("#result h2")
+
+    assert ("q", "otters") in upstream.calls[0].query
+    outline = window.tab.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"
+
+
+@pytest.mark.process
+@needs_browser
+def test_each_shipped_tool_has_a_form_with_a_named_control_for_each_of_its_inputs(browser: Any) -> None:
+    model = shipped_model()
+
+    def make(sender: Any) -> Executor:
+        return Executor(model, environ={}, sender=sender, always_configured=True)
+
+    with local_page(make, {}, sender=Unsent()) as page:
+        window = Window(browser, page)
+        tools = window.tab.eval_on_selector_all(".list button", "nodes => nodes.map((node) => node.textContent)")
+        assert len(tools) > 50
+        for name in tools:
+            window.choose(name)
+            controls = window.tab.eval_on_selector_all(
+                "form .field",
+                """nodes => nodes.map((node) => [(node.querySelector("legend, label") || {}).firstChild.data.trim(),
+                [...node.querySelectorAll("input, select, textarea")].every((one) => one.labels.length &&
+                document.getElementById(one.getAttribute("aria-describedby")))])""",
+            )
+
+            assert {one for one, _ in controls} == set(model.tools[name].input_schema["properties"])
+            assert all(named for _, named in controls)
+            assert window.tab.evaluate(CHECKS) == []
+        assert window.console == []
+        window.context.close()
