@@ -123,6 +123,36 @@ def test_a_call_that_fails_tells_its_fault_and_what_was_exchanged(page: LocalPag
     assert KEY not in json.dumps(result)
 
 
+def test_what_a_call_would_ask_is_told_without_asking_and_without_the_secret(
+    page: LocalPage, upstream: Loopback
+) -> None:
+    told = page.ask("explain", {"tool": "demo_find", "arguments": {"query": "otters", "num_results": 99}}).json
+
+    (prospect,) = told["providers"]
+    assert prospect["requests"][0]["query"] == [["q", "otters"], ["count", "10"]]
+    assert prospect["requests"][0]["headers"]["X-Key"] == "•••"
+    assert told["requested"] == {"num_results": 99}
+    assert told["cache"]["ttlSeconds"] == 1800
+    assert upstream.calls == []
+    assert KEY not in json.dumps(told)
+
+
+@pytest.mark.process
+@needs_browser
+def test_what_a_call_would_ask_follows_what_is_typed(window: Window, upstream: Loopback) -> None:
+    window.choose("demo_find")
+    window.tab.fill("#input-query", "sea otters")
+    window.tab.wait_for_selector("#explain pre:has-text('q=sea otters')")
+    window.tab.select_option("#input-time_range", label="week")
+    window.tab.wait_for_selector("#explain pre:has-text('since=w')")
+    window.tab.fill("#input-query", "")
+    window.tab.wait_for_selector("#explain p:has-text('query')")
+
+    assert window.tab.locator("#explain pre").count() == 0
+    assert upstream.calls == []
+    assert window.console == []
+
+
 @pytest.mark.process
 @needs_browser
 def test_a_tool_is_filled_in_and_run_and_its_answer_is_only_text(window: Window, upstream: Loopback) -> None:

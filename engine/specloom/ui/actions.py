@@ -1,4 +1,4 @@
-"""What the page asks for: the tools, and a call with all that is known of it."""
+"""What the page asks for: the tools, what a call would do, and a call with all that is known of it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from specloom.authoring.explain import explain
 from specloom.core import Fault, secrets_in
 from specloom.runtime import show_answer, view_document
 from specloom.server import Selection, make_catalogue
+
+from .exchanges import mask_texts
 
 if TYPE_CHECKING:
     from specloom.runtime import Executor, Presenter
@@ -45,6 +48,7 @@ class Actions:
         self._views: OrderedDict[str, str] = OrderedDict()
         self._names: dict[str, Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]] = {
             "api/tools": self._list_tools,
+            "api/explain": self._explain,
             "api/call": self._call,
         }
         settings = executor.settings
@@ -71,6 +75,13 @@ class Actions:
         for tool in tools:
             tool["toolsets"] = list(model.heads.tools[tool["name"]].toolsets)
         return {"tools": tools, "problems": list(self._executor.problems), "replay": self._is_replay}
+
+    async def _explain(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What a call would ask, in the words of `specloom explain`; nothing is sent."""
+        explanation = explain(self._executor, *_read_call(given))
+        held = [one for prospect in explanation.asked for one in prospect.secrets]
+        masked: dict[str, Any] = mask_texts(explanation.to_json(), held)
+        return masked
 
     async def _call(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         name, raw = _read_call(given)

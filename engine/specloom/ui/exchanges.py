@@ -56,9 +56,10 @@ class ExchangeRecorder:
         exchanges = _current.get()
         if exchanges is None or len(exchanges) >= MOST_EXCHANGES:
             return
+        secrets = self._secrets(request)
         milliseconds = round((time.perf_counter() - began) * 1000)
         sent = {"provider": request.provider, "operation": request.operation, "milliseconds": milliseconds}
-        exchanges.append({**sent, "request": _describe_request(request, self._secrets(request)), **outcome})
+        exchanges.append({**sent, "request": mask_texts(request_to_json(request, secrets), secrets), **outcome})
 
     def _secrets(self, request: Request) -> list[Secret]:
         return [*secrets_of(request), *self.find_secrets(request.provider)]
@@ -67,13 +68,13 @@ class ExchangeRecorder:
         await self._inner.aclose()
 
 
-def _describe_request(request: Request, secrets: Sequence[Secret]) -> dict[str, Any]:
-    """A request as data without secrets, wherever they stand in it."""
-    described = request_to_json(request, secrets)
-    described["url"] = redact(described["url"], secrets)
-    described["query"] = [[name, redact(value, secrets)] for name, value in described["query"]]
-    described["headers"] = {name: redact(value, secrets) for name, value in described["headers"].items()}
-    return described
+def mask_texts(value: Any, secrets: Sequence[Secret]) -> Any:
+    """JSON data in which no text holds a secret."""
+    if isinstance(value, str):
+        return redact(value, secrets)
+    if isinstance(value, Mapping):
+        return {name: mask_texts(one, secrets) for name, one in value.items()}
+    return [mask_texts(one, secrets) for one in value] if isinstance(value, list | tuple) else value
 
 
 def _describe_response(request: Request, response: Response, secrets: Sequence[Secret]) -> dict[str, Any]:

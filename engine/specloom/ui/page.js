@@ -117,14 +117,42 @@ function makeForm(tool) {
 
 // --- What a call gave -----------------------------------------------------------------------------------------------
 
-function showExchange(one) {
-  const sent = one.request, pairs = sent.query.map(([name, value]) => `${name}=${value}`).join("&");
-  const who = [one.provider, one.operation, sent.step].filter(Boolean).join(" · ") || "page";
-  const outcome = one.fault ? `${one.fault.kind}: ${one.fault.message}` : `${one.response.status}, ${one.response.bytes} bytes`;
+function requestLines(sent) {
+  const pairs = sent.query.map(([name, value]) => `${name}=${value}`).join("&");
   const lines = [`${sent.method} ${sent.url}${pairs ? `?${pairs}` : ""}`, ...Object.entries(sent.headers).map(([name, value]) => `${name}: ${value}`)];
   const body = sent.json !== undefined ? pretty(sent.json) : sent.body;
-  if (body) lines.push("", body);
-  const item = make("li", {}, make("p", {}, make("strong", {}, who), ` ${outcome} in ${one.milliseconds} ms`), block(lines.join("\n"), `Request to ${who}`));
+  return [...lines, ...(body ? ["", body] : [])].join("\n");
+}
+
+function showProspect(one, place) {
+  const item = make("li", {}, make("p", {}, make("strong", {}, `${place + 1}. ${one.provider}.${one.operation}`), one.shards > 1 ? ` ${one.shards} requests, because a list is split` : ""));
+  if (one.notHonoured.length) item.append(make("p", { className: "doubt" }, `does not take ${one.notHonoured.join(", ")}: left out of the request`));
+  if (one.problem) item.append(make("p", { className: "grave" }, `cannot be asked: ${one.problem}`));
+  item.append(...one.requests.map((sent) => block(requestLines(sent), `Request that ${one.provider} would get`)));
+  item.append(...one.laterSteps.map((step) => make("p", { className: "soft" }, `then, if it applies, step ${step.step}: ${step.method} ${step.path}`)));
+  return item;
+}
+
+// What a call would do, as `specloom explain` says it: whom it asks in which order, with which requests.
+function showExplanation(told) {
+  const parts = [];
+  const moved = Object.entries(told.requested || {}).map(([name, value]) => `${name} was ${value} and is moved to ${told.arguments[name]}`);
+  parts.push(...moved.map((one) => make("p", { className: "doubt" }, one)));
+  if (told.providers.length) parts.push(make("ol", { className: "plain" }, ...told.providers.map(showProspect)));
+  else parts.push(make("p", {}, "Nobody is asked."));
+  parts.push(...(told.pages || []).map((one) => make("p", {}, `read as the page ${one.page}, by its address ${one.address}`)));
+  if (told.then) parts.push(make("p", {}, `Then: ${told.then}.`));
+  if (told.leftOut.length) parts.push(table("Left out", ["provider", "why"], told.leftOut.map((one) => [one.provider, one.reason])));
+  const kept = told.cache ? `The answer is kept ${told.cache.ttlSeconds} s as ${told.cache.key}.` : "The answer is not kept.";
+  parts.push(make("p", { className: "soft" }, kept));
+  return parts;
+}
+
+function showExchange(one) {
+  const sent = one.request;
+  const who = [one.provider, one.operation, sent.step].filter(Boolean).join(" · ") || "page";
+  const outcome = one.fault ? `${one.fault.kind}: ${one.fault.message}` : `${one.response.status}, ${one.response.bytes} bytes`;
+  const item = make("li", {}, make("p", {}, make("strong", {}, who), ` ${outcome} in ${one.milliseconds} ms`), block(requestLines(sent), `Request to ${who}`));
   if (one.response) {
     const heads = Object.entries(one.response.headers).map(([name, value]) => `${name}: ${value}`);
     const text = one.response.json !== undefined ? pretty(one.response.json) : one.response.text ?? "(no text)";
@@ -167,6 +195,7 @@ async function showTools(main) {
   }
   const list = make("ul", { className: "list", "aria-label": "Tools" });
   const form = make("section", { "aria-label": "Form of the tool" });
+  const preview = make("div", { id: "explain" });
   const result = make("section", { "aria-label": "Answer", id: "result" });
   const fill = () => {
     const wanted = tools.filter.toLowerCase().split(" ").filter(Boolean);
@@ -180,16 +209,35 @@ async function showTools(main) {
     const tool = tools.list.find((one) => one.name === name);
     tools.chosen = tool ? name : "";
     fill();
-    form.replaceChildren(...(tool ? formParts(tool, result) : [make("p", { className: "soft" }, "Choose a tool.")]));
+    form.replaceChildren(...(tool ? formParts(tool, preview, result) : [make("p", { className: "soft" }, "Choose a tool.")]));
+    if (!tool) preview.replaceChildren();
     result.replaceChildren();
   };
   const notices = [...(tools.replay ? ["Answers come from recordings."] : []), ...tools.problems].map((one) => make("p", { className: "doubt" }, one));
-  main.replaceChildren(...notices, make("div", { className: "columns" }, make("section", { "aria-label": "Which tool" }, make("label", { for: "filter" }, "Find a tool"), filter, list), form, result));
+  main.replaceChildren(...notices, make("div", { className: "columns" }, make("section", { "aria-label": "Which tool" }, make("label", { for: "filter" }, "Find a tool"), filter, list), form, make("div", {}, preview, result)));
 }
 
-function formParts(tool, result) {
+// Says what a call of the tool would do, and again whenever something is typed: the newest answer counts.
+function explainer(tool, read, preview) {
+  const body = make("div", {}), title = make("h3", {}, "What it would ask");
+  preview.replaceChildren(make("details", { open: true }, make("summary", {}, title), body));
+  let timer = 0, newest = 0;
+  const tell = async () => {
+    const turn = ++newest;
+    let told;
+    try { told = await ask("explain", { tool: tool.name, arguments: read() }); } catch (error) { told = { fault: { kind: "page", message: error.message } }; }
+    if (turn !== newest) return;
+    if (told.fault) body.replaceChildren(make("p", { className: "soft" }, told.fault.message));
+    else body.replaceChildren(...showExplanation(told));
+  };
+  tell();
+  return () => { clearTimeout(timer); timer = setTimeout(tell, 250); };
+}
+
+function formParts(tool, preview, result) {
   const { nodes, read } = makeForm(tool);
   const run = make("button", { className: "main", type: "submit" }, "Run");
+  const explain = explainer(tool, read, preview);
   const marks = [tool.annotations.readOnlyHint ? "" : "changes something", tool.annotations.destructiveHint ? "may delete" : "", tool.annotations.openWorldHint ? "asks the network" : ""].filter(Boolean);
   const send = async (event) => {
     event.preventDefault();
@@ -210,7 +258,7 @@ function formParts(tool, result) {
     make("h2", {}, tool.name),
     make("p", {}, tool.title, ...marks.flatMap((one) => [" ", make("span", { className: "badge soft" }, one)])),
     fold("What a model is told", false, block(tool.description, "Description of the tool")),
-    make("form", { onsubmit: send }, ...nodes, make("p", { className: "row" }, run)),
+    make("form", { onsubmit: send, oninput: explain }, ...nodes, make("p", { className: "row" }, run)),
   ];
 }
 
