@@ -17,16 +17,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from specloom.core import dataclass, load_table
+from specloom.core import cache_folder, dataclass, load_table
 
 DATA: Mapping[str, Mapping[str, Any]] = load_table(__file__, "sources.yaml")
-STORE, LOG, FILES, ASKING, HOSTS = (DATA["settings"][name] for name in ("store", "log", "files", "sources", "hosts"))
-"""What tools declare of their settings: those of the store, of the log, of local files, of the sources, of hosts."""
+STORE, CACHE, LOG, FILES, ASKING, HOSTS = (
+    DATA["settings"][name] for name in ("store", "texts", "log", "files", "sources", "hosts")
+)
+"""What tools declare of their settings: those of the store, of the texts of its PDFs, of the log, of local files, of
+the sources, of hosts."""
 RETENTION = 90
 """Days for which a log that was put away is kept."""
 
 _USED: Mapping[str, tuple[str, type]] = {
     "store.root": ("DOIGET_STORE_ROOT", str),
+    "cache.root": ("DOIGET_CACHE_ROOT", str),
     "log.path": ("DOIGET_LOG_PATH", str),
     "log.retention_days": ("DOIGET_LOG_RETENTION_DAYS", int),
     "network.trust_academic_repos": ("DOIGET_TRUST_ACADEMIC_REPOS", bool),
@@ -67,6 +71,12 @@ def store_root(config: Mapping[str, Any]) -> Path:
     stands.
     """
     return Path((setting(config, "DOIGET_STORE_ROOT") or "~/papers").strip()).expanduser().absolute()
+
+
+def texts_folder(config: Mapping[str, Any]) -> Path:
+    """The folder of the texts of stored PDFs, absolute; it may be deleted at any time."""
+    named = str(setting(config, "DOIGET_CACHE_ROOT") or "").strip()
+    return Path(named).expanduser().absolute() if named else Path(cache_folder(os.environ)) / "papers"
 
 
 def file_roots(config: Mapping[str, Any]) -> list[str]:

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import TYPE_CHECKING
-
 from specloom.core import Fault, clean
 from specloom.domains.text import PaperName, find_ref, to_paper_name
 from specloom.plugins import Context, WholeText, procedure
 
-from .config import LOG, STORE
+from .config import CACHE, LOG, STORE
 from .fulltext import RENDERING, TEX_SOURCE, read_rendering, read_tex, to_markdown
 from .read_paper import ASKS, TTL, read_whole, to_key, to_source
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-PDF = "application/pdf"
 _UNNAMED = "{address!r} names no paper; write doi:10.1234/abc, arxiv:2401.12345, PMC123456 or pmid:123"
 
 
@@ -24,7 +17,7 @@ _UNNAMED = "{address!r} names no paper; write doi:10.1234/abc, arxiv:2401.12345,
     "whole_paper_text",
     asks=ASKS,
     runs=("read_page",),
-    settings=STORE,
+    settings={**STORE, **CACHE},
     reads=("doi:", "10.", "arxiv:", "pmid:", "pmcid:", "pmc"),
 )
 async def whole_paper_text(context: Context, address: str) -> WholeText:
@@ -51,6 +44,7 @@ async def whole_paper_text(context: Context, address: str) -> WholeText:
 async def _read_stored(context: Context, address: str, name: PaperName) -> WholeText | None:
     """The text of the PDF that is stored of a paper; None where there is none, or none with a text."""
     from .store import open_store
+    from .texts import open_texts
 
     store = open_store(context.config)
     # Entries are named by references as they were written: with their case, and with the version of a preprint.
@@ -62,27 +56,14 @@ async def _read_stored(context: Context, address: str, name: PaperName) -> Whole
         if entry is None or path is None:
             continue
         try:
-            text = await _read_pdf(context, path)
+            async with open_texts(context) as texts:
+                text = await texts.read(context, ref.key, path)
         except (Fault, OSError) as error:
             why = f": {error.message.rstrip('.')}" if isinstance(error, Fault) else ""
             context.notice(f"The stored PDF of {ref.value} cannot be read{why}; this text is from elsewhere.")
             continue
         return WholeText(text=text, title=clean(str(entry.get("title") or ""))[0], kind="pdf")
     return None
-
-
-async def _read_pdf(context: Context, path: Path) -> str:
-    """The text of a PDF by pages; remembered for an hour, as long as the file stays the same."""
-    from specloom.domains.scrape.documents.read import read, read_apart
-
-    async def make() -> str:
-        body = await asyncio.to_thread(path.read_bytes)
-        document = await read_apart(body, PDF, path.name) if context.is_live else read(body, PDF, path.name)
-        return document.text
-
-    about = await asyncio.to_thread(path.stat)
-    key = f"paper-pdf:1:{path}:{about.st_ino}:{about.st_mtime_ns}:{about.st_size}"
-    return str((await context.remember(key, TTL, make)).value)
 
 
 @procedure("rendering_text", runs=("read_markup",), settings=LOG, reads=(RENDERING,))

@@ -1,0 +1,357 @@
+"""Texts of stored PDFs by pages: extracted once, kept in a SQLite file outside the store, searched by passage (FTS5).
+
+The file may be deleted at any time: what it has is made again. Texts are kept by the digest of their PDF, so one that
+was only moved or touched is not read anew, and one that was replaced is. A PDF that cannot be read is remembered with
+the reason until it changes. Nothing is written into the store, which other programs read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import logging
+import os
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Final
+
+from specloom.core import Fault, dataclass, make_database, make_folder
+from specloom.domains.text.fold import fold
+from specloom.domains.text.outline import find_pages
+from specloom.domains.text.passages import split_passages
+from specloom.domains.text.tokens import is_stop_word, tokens
+from specloom.plugins import Context
+
+from .config import store_root, texts_folder
+
+_log = logging.getLogger("specloom.domains.papers")
+
+PDF: Final = "application/pdf"
+MOST_READ: Final = 12
+"""PDFs that one search reads at most; the next search goes on."""
+AT_ONCE: Final = 2
+"""PDFs that are read at a time, each in a process of its own."""
+LONGEST_PASSAGE: Final = 240
+"""Characters of a passage that a hit tells."""
+PATIENCE: Final = 10.0
+"""Seconds for which another process may hold the file."""
+
+_VERSION: Final = 1
+"""Of the tables, and of how texts and words are made: a file of another version is made anew."""
+_PREFIX: Final = 5
+"""Letters from which on a word is also found as the beginning of a longer one."""
+_LASTING: Final = frozenset({"content_empty", "auth_required", "too_large"})
+"""Kinds of faults that a file has by itself, and not the moment."""
+_TABLES: Final = """
+CREATE TABLE pdfs (key TEXT PRIMARY KEY, inode INTEGER, mtime INTEGER, size INTEGER, digest TEXT);
+CREATE TABLE texts (digest TEXT PRIMARY KEY, text TEXT, kind TEXT, problem TEXT);
+CREATE TABLE passages (id INTEGER PRIMARY KEY, digest TEXT, page INTEGER, first INTEGER, last INTEGER);
+CREATE INDEX passages_of ON passages (digest);
+CREATE VIRTUAL TABLE words USING fts5 (said, tokenize = "unicode61 remove_diacritics 0");
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class TextHit:
+    """What the text of a stored PDF has of a query: which of its words, and the passage that has most of them."""
+
+    words: frozenset[str]
+    relevance: float = 0.0
+    """From 0 to 1; BM25 of the passage."""
+    page: int = 0
+    passage: str = ""
+    offset: int = 0
+    """Where the passage begins, in characters of the whole text."""
+
+
+class StoredTexts:
+    """The texts of one store; use it as a context manager. Without a path they are held in memory."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._connection: sqlite3.Connection | None = None
+
+    async def __aenter__(self) -> StoredTexts:
+        try:
+            self._connection = await asyncio.to_thread(self._open, self._path)
+        except (sqlite3.Error, OSError) as error:
+            # A folder that cannot be written costs time and nothing else.
+            _log.warning("texts of stored PDFs are not kept in %s: %s", self._path, error)
+            self._connection = await asyncio.to_thread(self._open, None)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        if self._connection is not None:
+            self._connection.close()
+
+    async def read(self, context: Context, key: str, path: Path) -> str:
+        """The text of the PDF of an entry, with a line `--- Page n ---` above each page.
+
+        A fault where it has none that can be read, OSError where the file is gone.
+        """
+        stamp = await asyncio.to_thread(_to_stamp, path)
+        digest = await asyncio.to_thread(self._find_digest, key, stamp)
+        if not digest:
+            body = await asyncio.to_thread(path.read_bytes)
+            digest = hashlib.sha256(body).hexdigest()
+            kept = await asyncio.to_thread(self._find_text, digest)
+            if kept is None:
+                kept = await _extract(context, body, path.name)
+            try:
+                await asyncio.to_thread(self._put, key, stamp, digest, kept)
+            except sqlite3.Error as error:
+                _log.warning("the text of %s is not kept: %s", path.name, error)
+        else:
+            kept = await asyncio.to_thread(self._find_text, digest)
+        text, kind, problem = kept or ("", "internal", "The kept text was deleted while it was read; ask again.")
+        if problem:
+            raise Fault(kind, problem, action="inform_user")
+        return text
+
+    async def refresh(self, context: Context, pdfs: Mapping[str, Path], *, most: int = MOST_READ) -> int:
+        """Read the PDFs of entries that are new or were changed, at most so many; gives how many are left.
+
+        Texts of entries that are no longer there are forgotten.
+        """
+        waiting = await asyncio.to_thread(self._find_unread, pdfs)
+        turns = asyncio.Semaphore(AT_ONCE)
+        done = 0
+
+        async def read_one(key: str) -> bool:
+            nonlocal done
+            async with turns:
+                is_read = True
+                try:
+                    await self.read(context, key, pdfs[key])
+                except Fault as fault:
+                    is_read = fault.kind in _LASTING
+                except OSError:
+                    is_read = False
+            done += 1
+            context.tell(done, min(most, len(waiting)), f"reading stored PDFs, {done} of {min(most, len(waiting))}")
+            return is_read
+
+        outcomes = await asyncio.gather(*map(read_one, waiting[:most]))
+        return len(waiting) - sum(outcomes)
+
+    async def find(self, words: Iterable[str]) -> dict[str, TextHit]:
+        """What texts have of the words of a query, by the keys of entries; a phrase is a word with blanks."""
+        try:
+            return await asyncio.to_thread(self._find, list(words))
+        except sqlite3.Error as error:
+            _log.warning("texts of stored PDFs cannot be searched: %s", error)
+            return {}
+
+    # --- the file; everything below blocks ---
+
+    @property
+    def _file(self) -> sqlite3.Connection:
+        assert self._connection is not None, "texts are used as a context manager"
+        return self._connection
+
+    def _open(self, path: Path | None) -> sqlite3.Connection:
+        """The file with its tables; one that is broken or of another version is made anew."""
+        if path is None:
+            return _with_tables(sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None))
+        make_folder(path.parent, tighten=True)
+        for is_last in (False, True):
+            make_database(path)
+            connection = sqlite3.connect(path, timeout=PATIENCE, check_same_thread=False, isolation_level=None)
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                return _with_tables(connection)
+            except sqlite3.OperationalError:
+                connection.close()
+                raise
+            except sqlite3.DatabaseError:
+                connection.close()
+                if is_last:
+                    raise
+                for suffix in ("", "-wal", "-shm"):
+                    path.with_name(path.name + suffix).unlink(missing_ok=True)
+        raise AssertionError("unreachable")
+
+    def _find_digest(self, key: str, stamp: tuple[int, int, int]) -> str:
+        query = (
+            "SELECT digest FROM pdfs JOIN texts USING (digest) WHERE key = ? AND inode = ? AND mtime = ? AND size = ?"
+        )
+        row = self._file.execute(query, (key, *stamp)).fetchone()
+        return str(row[0]) if row else ""
+
+    def _find_text(self, digest: str) -> tuple[str, str, str] | None:
+        row = self._file.execute("SELECT text, kind, problem FROM texts WHERE digest = ?", (digest,)).fetchone()
+        return (str(row[0]), str(row[1]), str(row[2])) if row else None
+
+    def _put(self, key: str, stamp: tuple[int, int, int], digest: str, kept: tuple[str, str, str]) -> None:
+        with self._writing() as file:
+            if file.execute("INSERT OR IGNORE INTO texts VALUES (?, ?, ?, ?)", (digest, *kept)).rowcount:
+                for page, first, last in _to_places(kept[0]):
+                    place = file.execute(
+                        "INSERT INTO passages (digest, page, first, last) VALUES (?, ?, ?, ?)",
+                        (digest, page, first, last),
+                    )
+                    words = (place.lastrowid, " ".join(to_words(kept[0][first:last])))
+                    file.execute("INSERT INTO words (rowid, said) VALUES (?, ?)", words)
+            file.execute("INSERT OR REPLACE INTO pdfs VALUES (?, ?, ?, ?, ?)", (key, *stamp, digest))
+            _forget(file)
+
+    def _find_unread(self, pdfs: Mapping[str, Path]) -> list[str]:
+        """The entries whose PDFs have to be looked at; texts of entries that are gone are forgotten."""
+        known = {key: stamp for key, *stamp in self._file.execute("SELECT key, inode, mtime, size FROM pdfs")}
+        waiting, there = [], set()
+        for key, path in pdfs.items():
+            with contextlib.suppress(OSError):
+                stamp = _to_stamp(path)
+                there.add(key)
+                if tuple(known.get(key, ())) != stamp:
+                    waiting.append(key)
+        if gone := known.keys() - there:
+            with self._writing() as file:
+                file.executemany("DELETE FROM pdfs WHERE key = ?", [(key,) for key in gone])
+                _forget(file)
+        return waiting
+
+    def _find(self, asked: Sequence[str]) -> dict[str, TextHit]:
+        matches = {word: match for word in asked if (match := _to_match(word))}
+        # A word that every text has tells nothing, unless nothing else is asked.
+        telling = [word for word in matches if not all(map(is_stop_word, to_words(word)))] or [*matches]
+        said: dict[str, set[str]] = {}
+        query = "SELECT DISTINCT digest FROM words JOIN passages ON passages.id = words.rowid WHERE words MATCH ?"
+        for word in telling:
+            for (digest,) in self._file.execute(query, (matches[word],)):
+                said.setdefault(digest, set()).add(word)
+        if not said:
+            return {}
+        best = self._find_best(" OR ".join(matches[word] for word in telling), said)
+        idle = frozenset(matches) - frozenset(telling)
+        keys = self._file.execute("SELECT key, digest FROM pdfs").fetchall()
+        return {key: TextHit(frozenset(said[digest]) | idle, *best[digest]) for key, digest in keys if digest in best}
+
+    def _find_best(self, match: str, digests: Collection[str]) -> dict[str, tuple[float, int, str, int]]:
+        """The best passage of each text: what it is worth, its page, how it reads, and where it begins."""
+        query = (
+            "SELECT digest, page, first, last, bm25(words) AS worth FROM words"
+            " JOIN passages ON passages.id = words.rowid WHERE words MATCH ? ORDER BY worth"
+        )
+        places: dict[str, tuple[float, int, int, int]] = {}
+        for digest, page, first, last, worth in self._file.execute(query, (match,)):
+            if digest in digests and digest not in places:
+                places[digest] = (worth / (worth - 1), page, first, last)
+        best = {}
+        for digest, (worth, page, first, last) in places.items():
+            within = (first + 1, last - first, digest)
+            (passage,) = self._file.execute("SELECT substr(text, ?, ?) FROM texts WHERE digest = ?", within).fetchone()
+            best[digest] = (worth, page, str(passage), first)
+        return best
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        self._file.execute("BEGIN IMMEDIATE")
+        try:
+            yield self._file
+        except BaseException:
+            self._file.execute("ROLLBACK")
+            raise
+        self._file.execute("COMMIT")
+
+
+def open_texts(context: Context) -> StoredTexts:
+    """The texts of the store that the settings name; in memory where a call may not touch this machine."""
+    if not context.is_live:
+        return StoredTexts(None)
+    name = hashlib.sha256(os.fsencode(store_root(context.config))).hexdigest()[:16]
+    return StoredTexts(texts_folder(context.config) / f"texts-{name}.db")
+
+
+def to_words(text: str) -> list[str]:
+    """A text as searches compare it: stems in small letters without accents, scripts without blanks by pairs."""
+    return [token.casefold() for token in tokens(fold(text))]
+
+
+def shorten(passage: str, words: Iterable[str]) -> str:
+    """A passage on one line, cut around the first of some words where it is long."""
+    line = " ".join(passage.split())
+    if len(line) <= LONGEST_PASSAGE:
+        return line
+    wanted = {token for word in words for token in to_words(word)}
+    at = 0
+    for word in line.split(" "):
+        if wanted.intersection(to_words(word)):
+            break
+        at += len(word) + 1
+    start = max(0, min(at - LONGEST_PASSAGE // 3, len(line) - LONGEST_PASSAGE))
+    start = line.find(" ", start - 1) + 1 if start else 0
+    end = line.rfind(" ", start, start + LONGEST_PASSAGE) if start + LONGEST_PASSAGE < len(line) else len(line)
+    end = end if end > start else start + LONGEST_PASSAGE
+    return f"{'… ' if start else ''}{line[start:end]}{' …' if end < len(line) else ''}"
+
+
+def _with_tables(connection: sqlite3.Connection) -> sqlite3.Connection:
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version == _VERSION:
+        return connection
+    connection.execute("BEGIN IMMEDIATE")
+    # Another process may have made them meanwhile.
+    if connection.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
+        for name in ("pdfs", "texts", "passages", "words"):
+            connection.execute(f"DROP TABLE IF EXISTS {name}")
+        for statement in filter(str.strip, _TABLES.split(";")):
+            try:
+                connection.execute(statement)
+            except sqlite3.OperationalError as error:
+                if "fts5" not in str(error):
+                    raise
+                # SQLite can be built without it: texts are then kept and not searched.
+                connection.execute("CREATE TABLE words (rowid INTEGER PRIMARY KEY, said TEXT)")
+        connection.execute(f"PRAGMA user_version = {_VERSION}")
+    connection.execute("COMMIT")
+    return connection
+
+
+def _forget(file: sqlite3.Connection) -> None:
+    """Drop texts that no entry has any more."""
+    digests = file.execute("SELECT digest FROM texts EXCEPT SELECT digest FROM pdfs").fetchall()
+    for row in digests:
+        file.execute("DELETE FROM words WHERE rowid IN (SELECT id FROM passages WHERE digest = ?)", row)
+        file.execute("DELETE FROM passages WHERE digest = ?", row)
+        file.execute("DELETE FROM texts WHERE digest = ?", row)
+
+
+async def _extract(context: Context, body: bytes, name: str) -> tuple[str, str, str]:
+    """The text of a PDF, or the kind and the sentence of what is wrong with it; other faults are raised."""
+    from specloom.domains.scrape.documents.read import read, read_apart
+
+    try:
+        document = await read_apart(body, PDF, name) if context.is_live else read(body, PDF, name)
+    except Fault as fault:
+        if fault.kind not in _LASTING:
+            raise
+        return "", fault.kind, fault.message
+    return document.text, "", ""
+
+
+def _to_places(text: str) -> Iterator[tuple[int, int, int]]:
+    """The passages of a text: page, first character, and the one behind the last."""
+    for page in find_pages(text):
+        begin = text.find("\n", page.start, page.end) + 1 or page.end
+        for passage in split_passages(text[begin : page.end]):
+            yield page.number, begin + passage.start, begin + passage.end
+
+
+def _to_match(word: str) -> str:
+    """A word or phrase in the language of FTS5; "" for what has no word in it."""
+    parts = to_words(word)
+    if not parts:
+        return ""
+    is_open = len(parts) == 1 and len(parts[0]) >= _PREFIX and parts[0].isalpha()
+    return f'"{" ".join(parts)}"' + ("*" if is_open else "")
+
+
+def _to_stamp(path: Path) -> tuple[int, int, int]:
+    about = path.stat()
+    return about.st_ino, about.st_mtime_ns, about.st_size

@@ -1,0 +1,91 @@
+"""Texts of stored PDFs: extracted once, kept outside the store, made again where their PDF or file changed."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from tests.domains.papers.test_client_reading_on import DOI, store_paper
+from tests.support.documents import lines, make_pdf
+from tests.support.scrape_client import ask, connected
+
+SOURCE = f"doi:{DOI}"
+
+
+def pdf(what: str) -> bytes:
+    return make_pdf([lines([f"The first page is about {what}."]), lines([f"And so is the second, on {what}."])])
+
+
+def texts_file(folder: Path) -> Path:
+    (file,) = folder.glob("texts-*.db")
+    return file
+
+
+def snapshot(root: Path) -> dict[str, tuple[int, bytes]]:
+    files = (path for path in root.rglob("*") if path.is_file())
+    return {str(path.relative_to(root)): (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
+
+
+async def read(folder: Path, *, source: str = SOURCE) -> str:
+    """What a server that is started anew tells of a stored paper."""
+    store, cache = str(folder / "papers"), str(folder / "cache")
+    async with connected(DOIGET_STORE_ROOT=store, DOIGET_CACHE_ROOT=cache) as client:
+        answer = await ask(client, "read_more", source=source)
+    assert answer["title"] == "Of bridges"
+    return str(answer["content"])
+
+
+async def test_a_pdf_that_seems_unchanged_is_not_opened_again(tmp_path: Path) -> None:
+    path = store_paper(tmp_path / "papers", pdf("bridges"))
+    about = path.stat()
+    first = await read(tmp_path)
+    # The same file, time and size with other bytes: only who opens it can tell.
+    path.write_bytes(b"?" * about.st_size)
+    os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
+
+    assert await read(tmp_path) == first
+    assert "--- Page 2 ---\n\nAnd so is the second, on bridges." in first
+
+
+async def test_a_pdf_that_was_replaced_is_read_anew(tmp_path: Path) -> None:
+    path = store_paper(tmp_path / "papers", pdf("bridges"))
+    await read(tmp_path)
+    path.write_bytes(pdf("tunnels"))
+
+    assert "tunnels" in await read(tmp_path)
+
+
+async def test_a_pdf_that_was_only_touched_keeps_its_text(tmp_path: Path) -> None:
+    path = store_paper(tmp_path / "papers", pdf("bridges"))
+    first = await read(tmp_path)
+    os.utime(path, (1, 1))
+
+    assert await read(tmp_path) == first
+
+
+async def test_a_file_of_texts_that_is_cut_or_gone_is_made_again(tmp_path: Path) -> None:
+    store_paper(tmp_path / "papers", pdf("bridges"))
+    first = await read(tmp_path)
+    texts_file(tmp_path / "cache").write_bytes(b"no database at all, and longer than a header of one has to be. " * 40)
+    cut = await read(tmp_path)
+    texts_file(tmp_path / "cache").unlink()
+
+    assert first == cut == await read(tmp_path)
+
+
+async def test_texts_are_for_their_owner_alone_and_the_store_stays_as_it_was(tmp_path: Path) -> None:
+    store_paper(tmp_path / "papers", pdf("bridges"))
+    before = snapshot(tmp_path / "papers")
+    await read(tmp_path)
+
+    assert snapshot(tmp_path / "papers") == before
+    assert stat.S_IMODE(texts_file(tmp_path / "cache").stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / "cache").stat().st_mode) == 0o700
+
+
+async def test_a_cache_that_cannot_be_written_costs_nothing_but_time(tmp_path: Path) -> None:
+    store_paper(tmp_path / "papers", pdf("bridges"))
+    (tmp_path / "cache").write_text("a file where the folder should be", encoding="utf-8")
+
+    assert "bridges" in await read(tmp_path)
