@@ -94,7 +94,7 @@ ANSWERS: dict[str, set[str]] = {
     "doiget_metadata_only": {"ref", "oa_url", "metadata", *IDENTITY, *QUALITY, *PLAN},
     "doiget_batch_fetch": {"results", "dry_run", "plans"},
     "doiget_info": {"ref", "safekey", "metadata"},
-    "doiget_search_local": {"ref", "scope", "query", "count", "results", "corrected", "partial"},
+    "doiget_search_local": {"ref", "scope", "query", "count", "results", "corrected", "partial", "unread_pdfs"},
     "doiget_list_recent": {"ref", "count", "entries"},
     "doiget_paper_pdf_path": {"ref", "safekey", "path", "pdf_exists", "origin", "license"},
     "doiget_capability_profile": {

@@ -272,7 +272,8 @@ async def export_references(
                 others.append(work)
     else:
         entries = library.store.summaries()
-        rows = search.rank(search.parse_query(query), entries) if query else [row for _, row in entries]
+        fitting = search.rank(search.parse_query(query), entries) if query else entries
+        rows = [row for _, row in fitting]
         keys = {row["safekey"]: None for row in rows}
     if len(keys) + len(others) > MOST:
         message = f"{len(keys) + len(others):,} works would be written, and {MOST:,} are at most; narrow the query"

@@ -12,7 +12,7 @@ from specloom.plugins import FLAG, NUMBER, OBJECT, PLACES, TEXT, WHOLE, Context,
 
 from . import search
 from .answers import FETCHING, OPEN, RECORDS, REF, ROWS, TEXTS, paper_procedure, parse_entry_ref, parse_ref
-from .config import ASKING, INDEXES, LOG, PUBLISHERS, STORE, log_path, store_root
+from .config import ASKING, CACHE, INDEXES, LOG, PUBLISHERS, STORE, log_path, store_root
 from .entries import SCHEMA_VERSION, own_of, quality_of, texts_of, to_bibtex, to_csl, to_json
 from .errors import PaperFault
 from .limits import GAP, PER_SECOND
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from .store import PaperStore
+    from .texts import TextHit
 
 BATCH, EXPORTS = 100, 200
 """The most references of a batch, and of an export."""
@@ -57,21 +58,18 @@ _IDENTITY = {**texts("source", "resolver_profile", "license", "schema_version"),
 _QUALITY = {"metadata_quality": TEXTS, "repaired_fields": OBJECT}
 _METADATA = {**REF, **_IDENTITY, "oa_url": OPEN, "metadata": OBJECT, **_QUALITY}
 _FETCHED = {"path": TEXT, "size_bytes": WHOLE, "pdf": OBJECT, "attempts": OPEN, "title": TEXT, "authors": TEXTS}
-_LISTED = listed(
-    record(
-        {
-            **texts("safekey", "title"),
-            "year": OPEN,
-            "fetched_at": OPEN,
-            "ref": TEXT,
-            "key": TEXT,
-            "authors": TEXTS,
-            "tags": TEXTS,
-        },
-        "safekey",
-        "title",
-    )
-)
+_ROW = {
+    **texts("safekey", "title"),
+    "year": OPEN,
+    "fetched_at": OPEN,
+    "ref": TEXT,
+    "key": TEXT,
+    "authors": TEXTS,
+    "tags": TEXTS,
+}
+_IN_TEXT = record({"page": WHOLE, "passage": TEXT, "offset": WHOLE}, "page", "passage", "offset")
+_LISTED = listed(record(_ROW, "safekey", "title"))
+_FOUND = listed(record({**_ROW, "in_text": _IN_TEXT}, "safekey", "title"))
 _TDM = ("tdm_elsevier", "tdm_aps", "tdm_springer", "tdm_ieee")
 """The publishers that the contract names, as it names them."""
 
@@ -194,26 +192,63 @@ async def paper_info(context: Context, ref: str) -> dict[str, Any]:
 
 
 @paper_procedure(
-    {"scope": TEXT, "query": TEXT, "count": WHOLE, "results": _LISTED, "corrected": OBJECT, "partial": FLAG},
-    settings=STORE,
+    {
+        "scope": TEXT,
+        "query": TEXT,
+        "count": WHOLE,
+        "results": _FOUND,
+        "corrected": OBJECT,
+        "partial": FLAG,
+        "unread_pdfs": WHOLE,
+    },
+    settings={**STORE, **CACHE},
 )
 async def search_papers(context: Context, query: str, limit: int = LISTED) -> dict[str, Any]:
-    """Stored papers with all words of a query, best first.
+    """Stored papers with all words of a query in their records or the texts of their PDFs, best first.
 
-    Where there is none, a word that no paper has is taken for the nearest that one has (`corrected`); where that leads
-    nowhere, half of the words are enough (`partial`).
+    A row whose text has a word that its record lacks says where: `in_text`. Where there is no row, a word that no
+    record has is taken for the nearest that one has (`corrected`); where that leads nowhere, half of the words are
+    enough (`partial`). `unread_pdfs` counts PDFs whose texts are still to be read.
     """
-    entries, asked = _store(context).summaries(), search.parse_query(query)
-    rows = search.rank(asked, entries)
-    told: dict[str, Any] = {}
-    if not rows and (corrected := search.correct(asked, [entry for entry, _ in entries])):
-        again = replace(asked, words=tuple(corrected.get(word, word) for word in asked.words))
-        rows = search.rank(again, entries)
-        told = {"corrected": corrected} if rows else {}
-    if not rows and (rows := search.rank(asked, entries, most=True)):
-        told = {"partial": True}
-    rows = rows[: _bounded(limit)]
+    from .texts import open_texts
+
+    store, asked = _store(context), search.parse_query(query)
+    entries = store.summaries()
+    pdfs = {row["safekey"]: path for one, row in entries if (path := store.stored_pdf({"pdf_path": one.pdf}))}
+    async with open_texts(context) as kept:
+        unread = await kept.refresh(context, pdfs) if asked.words else 0
+        texts = await kept.find(asked.words)
+        fitting = search.rank(asked, entries, texts)
+        told: dict[str, Any] = {"unread_pdfs": unread} if unread else {}
+        if not fitting and (corrected := search.correct(asked, [entry for entry, _ in entries])):
+            again = replace(asked, words=tuple(corrected.get(word, word) for word in asked.words))
+            texts = await kept.find(again.words)
+            if fitting := search.rank(again, entries, texts):
+                asked = again
+                told |= {"corrected": corrected}
+        if not fitting:
+            texts = await kept.find(asked.words)
+            fitting = search.rank(asked, entries, texts, most=True)
+            told |= {"partial": True} if fitting else {}
+        shown = fitting[: _bounded(limit)]
+        lacking = {
+            row["safekey"]: words
+            for entry, row in shown
+            if (words := asked.find_text_words(entry, texts.get(row["safekey"])))
+        }
+        places = await kept.locate(lacking)
+    rows = [_tell_found(row, places.get(row["safekey"])) for _, row in shown]
     return {"scope": "local", "query": query, "count": len(rows), "results": rows, **told}
+
+
+def _tell_found(row: dict[str, Any], place: TextHit | None) -> dict[str, Any]:
+    """A row of a search, with the passage of its text that has words which the record lacks."""
+    from .texts import shorten
+
+    if place is None:
+        return row
+    passage = shorten(place.passage, place.words)
+    return {**row, "in_text": {"page": place.page, "passage": passage, "offset": place.offset}}
 
 
 @paper_procedure({"count": WHOLE, "entries": _LISTED}, settings=STORE)

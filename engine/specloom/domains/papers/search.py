@@ -1,17 +1,20 @@
-"""Searches of the store: words of any field, without case and accents, and filters by year, tag and collection."""
+"""Searches of the store: words of fields and texts, without case and accents; filters by year, tag and collection."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from specloom.core import dataclass
 from specloom.domains.text import PaperId, find_ref, to_doi
 from specloom.domains.text.fold import fold
 
 from .entries import authors_of, cite_key_of, own_of, texts_of
+
+if TYPE_CHECKING:
+    from .texts import TextHit
 
 _FILTER = re.compile(r'(?P<sign>-?)(?:(?P<name>year|tag|in):)?(?:"(?P<phrase>[^"]*)"|(?P<word>\S+))')
 _YEARS = re.compile(r"(\d{4})?(?:(-|\.\.)(\d{4})?)?")
@@ -22,6 +25,8 @@ _BEGINNING = 2
 """How much more the beginning of a word counts than a part of one."""
 _PRECEDENCE = 1_000
 """More than one word can count: who has a further word comes first."""
+_IN_TEXT = 0.9
+"""What the best passage of a text counts at most: less than a word in an abstract."""
 _NEAR = 0.75
 """How like a word of the store one must be that is taken for a misspelt form of it (difflib's ratio)."""
 _MOST_CORRECTED = 4
@@ -38,6 +43,8 @@ class SearchedEntry:
     year: int | None
     labels: Mapping[str, frozenset[str]]
     """Its tags (`tag`) and collections (`in`)."""
+    pdf: str = ""
+    """The path of its PDF below the folder of the store; "" where it names none."""
 
 
 def to_searched(entry: Mapping[str, Any]) -> SearchedEntry:
@@ -59,6 +66,7 @@ def to_searched(entry: Mapping[str, Any]) -> SearchedEntry:
         frozenset(name.lower() for name in names if name.strip("@")),
         year if isinstance(year, int) else None,
         {"tag": frozenset(tags), "in": frozenset(collections)},
+        str(entry.get("pdf_path") or ""),
     )
 
 
@@ -91,8 +99,11 @@ class StoreQuery:
     name: str = ""
     """The DOI or arXiv identifier that is looked for, in place of words."""
 
-    def score(self, entry: SearchedEntry, *, most: bool = False) -> int:
-        """How well an entry fits; 0 for one that does not. With `most`, half of the words are enough."""
+    def score(self, entry: SearchedEntry, text: TextHit | None = None, *, most: bool = False) -> float:
+        """How well an entry fits; 0 for one that does not. With `most`, half of the words are enough.
+
+        A word that only its text has counts less than one that any field of its record has.
+        """
         if self.name:
             return int(self.name in entry.names)
         if not all(each.passes(entry) for each in self.filters):
@@ -100,10 +111,18 @@ class StoreQuery:
         if any(word in field for word in self.without for field in entry.fields):
             return 0
         scores = [_score(word, entry) for word in self.words]
-        there = len(scores) - scores.count(0)
+        told = text.words if text is not None else frozenset()
+        in_text = sum(not score and word in told for score, word in zip(scores, self.words, strict=True))
+        there = len(scores) - scores.count(0) + in_text
         if there < len(scores) and not (most and 2 * there >= len(scores)):
             return 0
-        return 1 + _PRECEDENCE * there + sum(scores)
+        relevance = text.relevance if text is not None else 0.0
+        return 1 + _PRECEDENCE * there + sum(scores) + (_IN_TEXT * relevance if in_text else 0.0)
+
+    def find_text_words(self, entry: SearchedEntry, text: TextHit | None) -> frozenset[str]:
+        """The words that the text of an entry has, and its record has not."""
+        told = text.words if text is not None else frozenset()
+        return frozenset(word for word in self.words if word in told and not _score(word, entry))
 
 
 def parse_query(text: str) -> StoreQuery:
@@ -165,8 +184,16 @@ def _to_years(text: str) -> tuple[int, int] | None:
 
 
 def rank(
-    query: StoreQuery, entries: Sequence[tuple[SearchedEntry, dict[str, Any]]], *, most: bool = False
-) -> list[dict[str, Any]]:
-    """The rows of the entries that fit, best first; of equal ones in the order in which they came."""
-    scored = [(query.score(entry, most=most), row) for entry, row in entries]
-    return [row for score, row in sorted(scored, key=lambda pair: -pair[0]) if score]
+    query: StoreQuery,
+    entries: Sequence[tuple[SearchedEntry, dict[str, Any]]],
+    texts: Mapping[str, TextHit] | None = None,
+    *,
+    most: bool = False,
+) -> list[tuple[SearchedEntry, dict[str, Any]]]:
+    """The entries that fit with their rows, best first; of equal ones in the order in which they came.
+
+    `texts` are what texts of PDFs have of the query, by the keys of entries.
+    """
+    hits = texts or {}
+    scored = [(query.score(one[0], hits.get(one[1]["safekey"]), most=most), one) for one in entries]
+    return [one for score, one in sorted(scored, key=lambda pair: -pair[0]) if score]

@@ -12,11 +12,13 @@ import contextlib
 import hashlib
 import logging
 import os
+import re
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Final
+from typing import Final, TypeVar
 
 from specloom.core import Fault, dataclass, make_database, make_folder
 from specloom.domains.text.fold import fold
@@ -29,9 +31,13 @@ from .config import store_root, texts_folder
 
 _log = logging.getLogger("specloom.domains.papers")
 
+T = TypeVar("T")
+
 PDF: Final = "application/pdf"
 MOST_READ: Final = 12
 """PDFs that one search reads at most; the next search goes on."""
+SECONDS: Final = 20.0
+"""After so many, a search begins with no further PDF."""
 AT_ONCE: Final = 2
 """PDFs that are read at a time, each in a process of its own."""
 LONGEST_PASSAGE: Final = 240
@@ -45,6 +51,8 @@ _PREFIX: Final = 5
 """Letters from which on a word is also found as the beginning of a longer one."""
 _LASTING: Final = frozenset({"content_empty", "auth_required", "too_large"})
 """Kinds of faults that a file has by itself, and not the moment."""
+_JOINER: Final = re.compile(r"['’ʼ`\-‐‑]")
+_JOINED: Final = re.compile(r"\w+(?:['’ʼ`\-‐‑]\w+)+")
 _TABLES: Final = """
 CREATE TABLE pdfs (key TEXT PRIMARY KEY, inode INTEGER, mtime INTEGER, size INTEGER, digest TEXT);
 CREATE TABLE texts (digest TEXT PRIMARY KEY, text TEXT, kind TEXT, problem TEXT);
@@ -68,19 +76,16 @@ class TextHit:
 
 
 class StoredTexts:
-    """The texts of one store; use it as a context manager. Without a path they are held in memory."""
+    """The texts of one store; use it as a context manager. Without a path they are held in memory.
+
+    Nothing is opened or made before something is to be read.
+    """
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._connection: sqlite3.Connection | None = None
 
     async def __aenter__(self) -> StoredTexts:
-        try:
-            self._connection = await asyncio.to_thread(self._open, self._path)
-        except (sqlite3.Error, OSError) as error:
-            # A folder that cannot be written costs time and nothing else.
-            _log.warning("texts of stored PDFs are not kept in %s: %s", self._path, error)
-            self._connection = await asyncio.to_thread(self._open, None)
         return self
 
     async def __aexit__(
@@ -94,6 +99,7 @@ class StoredTexts:
 
         A fault where it has none that can be read, OSError where the file is gone.
         """
+        await self._make_ready()
         stamp = await asyncio.to_thread(_to_stamp, path)
         digest = await asyncio.to_thread(self._find_digest, key, stamp)
         if not digest:
@@ -118,13 +124,18 @@ class StoredTexts:
 
         Texts of entries that are no longer there are forgotten.
         """
+        if not pdfs:
+            return 0
+        await self._make_ready()
         waiting = await asyncio.to_thread(self._find_unread, pdfs)
         turns = asyncio.Semaphore(AT_ONCE)
-        done = 0
+        done, latest = 0, time.monotonic() + SECONDS
 
         async def read_one(key: str) -> bool:
             nonlocal done
             async with turns:
+                if time.monotonic() > latest:
+                    return False
                 is_read = True
                 try:
                     await self.read(context, key, pdfs[key])
@@ -141,17 +152,36 @@ class StoredTexts:
 
     async def find(self, words: Iterable[str]) -> dict[str, TextHit]:
         """What texts have of the words of a query, by the keys of entries; a phrase is a word with blanks."""
+        return await self._ask(self._find, list(words))
+
+    async def locate(self, wanted: Mapping[str, frozenset[str]]) -> dict[str, TextHit]:
+        """The passages that have most of some words, by the keys of entries, of which each has words of its own."""
+        return await self._ask(self._locate, wanted)
+
+    async def _ask(self, question: Callable[[T], dict[str, TextHit]], argument: T) -> dict[str, TextHit]:
+        if self._connection is None:
+            return {}
         try:
-            return await asyncio.to_thread(self._find, list(words))
+            return await asyncio.to_thread(question, argument)
         except sqlite3.Error as error:
             _log.warning("texts of stored PDFs cannot be searched: %s", error)
             return {}
+
+    async def _make_ready(self) -> None:
+        if self._connection is not None:
+            return
+        try:
+            self._connection = await asyncio.to_thread(self._open, self._path)
+        except (sqlite3.Error, OSError) as error:
+            # A folder that cannot be written costs time and nothing else.
+            _log.warning("texts of stored PDFs are not kept in %s: %s", self._path, error)
+            self._connection = await asyncio.to_thread(self._open, None)
 
     # --- the file; everything below blocks ---
 
     @property
     def _file(self) -> sqlite3.Connection:
-        assert self._connection is not None, "texts are used as a context manager"
+        assert self._connection is not None, "nothing is asked before it is opened"
         return self._connection
 
     def _open(self, path: Path | None) -> sqlite3.Connection:
@@ -232,6 +262,16 @@ class StoredTexts:
         keys = self._file.execute("SELECT key, digest FROM pdfs").fetchall()
         return {key: TextHit(frozenset(said[digest]) | idle, *best[digest]) for key, digest in keys if digest in best}
 
+    def _locate(self, wanted: Mapping[str, frozenset[str]]) -> dict[str, TextHit]:
+        digests = dict(self._file.execute("SELECT key, digest FROM pdfs").fetchall())
+        hits: dict[str, TextHit] = {}
+        for words in set(wanted.values()):
+            keys = {key: digests[key] for key, own in wanted.items() if own == words and key in digests}
+            match = " OR ".join(filter(None, map(_to_match, sorted(words))))
+            best = self._find_best(match, set(keys.values())) if match else {}
+            hits |= {key: TextHit(words, *best[digest]) for key, digest in keys.items() if digest in best}
+        return hits
+
     def _find_best(self, match: str, digests: Collection[str]) -> dict[str, tuple[float, int, str, int]]:
         """The best passage of each text: what it is worth, its page, how it reads, and where it begins."""
         query = (
@@ -269,8 +309,13 @@ def open_texts(context: Context) -> StoredTexts:
 
 
 def to_words(text: str) -> list[str]:
-    """A text as searches compare it: stems in small letters without accents, scripts without blanks by pairs."""
-    return [token.casefold() for token in tokens(fold(text))]
+    """A text as searches compare it: stems in small letters without accents, scripts without blanks by pairs.
+
+    What a hyphen or an apostrophe joins is told as one word, too, behind all others.
+    """
+    folded = fold(text)
+    joined = [_JOINER.sub("", word) for word in _JOINED.findall(folded)]
+    return [token.casefold() for part in (folded, " ".join(joined)) for token in tokens(part)]
 
 
 def shorten(passage: str, words: Iterable[str]) -> str:
@@ -345,7 +390,7 @@ def _to_places(text: str) -> Iterator[tuple[int, int, int]]:
 
 def _to_match(word: str) -> str:
     """A word or phrase in the language of FTS5; "" for what has no word in it."""
-    parts = to_words(word)
+    parts = [token.casefold() for token in tokens(fold(word))]
     if not parts:
         return ""
     is_open = len(parts) == 1 and len(parts[0]) >= _PREFIX and parts[0].isalpha()
