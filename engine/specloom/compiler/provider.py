@@ -117,6 +117,7 @@ def compile_service(node: Map, scope: Scope, place: Place, settings: Mapping[str
         cost=float(costs.get("each", 0.0)),
         learned=_learned(learned_node, scope),
         faster=_faster(node.get("limits"), settings, scope),
+        unreachable=" ".join(str(to_plain(node.get("unreachable")) or "").split()),
     )
     return service if base else None
 

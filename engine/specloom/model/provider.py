@@ -76,6 +76,8 @@ class Service:
     """What is learned of the account from the headers of each response."""
     faster: tuple[tuple[str, Rate], ...] = ()
     """Rates that hold instead when a setting has a value; the first such setting decides."""
+    unreachable: str = ""
+    """The sentence for an address at which nobody answers, where the file of the provider has one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -329,6 +329,9 @@ def _named(fault: Fault, provider: Provider) -> Fault:
     """The fault as the provider's: its name is data, and lost connections are the upstream's unavailability."""
     kind = "upstream_unavailable" if fault.kind == "network" else fault.kind
     message = fault.message
+    if kind != fault.kind and provider.service.unreachable:
+        detail = fault.detail or message
+        return fault.told_as(kind=kind, message=provider.service.unreachable, provider=provider.name, detail=detail)
     if kind != fault.kind and not message.startswith(provider.title):
         # The transport says "HOST could not be reached: WHY", which is not said twice.
         message = f"{provider.title} cannot be reached: {message.replace(' could not be reached: ', ': ', 1)}"
