@@ -105,6 +105,8 @@ def test_references_of_openalex_are_walked(world: World) -> None:
     told = world.call("expand_citation_graph", ref="10.7554/elife.01567", depth=1)
 
     assert told["seed_work_id"] == "W2121398592"
+    assert told["nodes"][0]["doi"] == "10.7554/elife.01567"
+    assert told["nodes"][0]["title"]
     assert told["edges"][0] == {"from": "W2121398592", "to": "W1964940342"}
     assert (len(told["nodes"]), told["truncated"]) == (21, True)
 

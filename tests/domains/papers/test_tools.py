@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import tomllib
 
 import pytest
@@ -213,6 +214,22 @@ def test_references_are_walked_breadth_first_and_a_circle_ends(world: World) -> 
         ("W2", "W3"),
     ]
     assert (told["truncated"], told["total_visited"]) == (False, 3)
+
+
+def test_a_work_of_a_walk_is_told_by_name_where_it_was_read_and_nobody_is_asked_for_a_name(world: World) -> None:
+    cites(world, {"W1": ["W2"], "W2": ["W3"]})
+    for page in [one for one in world.pages if one.startswith("api.openalex.org/works/")]:
+        named = {"title": "How <i>otters</i> swim", "publication_year": 2019, "doi": "https://doi.org/10.1234/swim"}
+        world.pages[page] = as_json({**json.loads(world.pages[page][2]), **named})
+
+    told = world.call("expand_citation_graph", ref=DOI, depth=2)
+
+    named = {"title": "How otters swim", "year": 2019, "doi": "10.1234/swim"}
+    assert told["nodes"] == [
+        {"id": "W1", "depth": 0, **named},
+        {"id": "W2", "depth": 1, **named},
+        {"id": "W3", "depth": 2},
+    ]
 
 
 @pytest.mark.parametrize(

@@ -118,11 +118,16 @@ async def preprint_of_paper(context: Context, ref: str) -> dict[str, Any]:
     return {"doi": paper.value, "arxiv": row.get("arxiv_id"), "openalex_id": row["id"], "title": row.get("title")}
 
 
+_NAMED = {"title": TEXT, "year": WHOLE, "doi": TEXT}
+
+
 @paper_procedure(
     {
         **REF,
         "seed_work_id": TEXT,
-        "nodes": listed({"type": "object", "properties": {"id": TEXT, "depth": WHOLE}}),
+        "nodes": listed(
+            {"type": "object", "properties": {"id": TEXT, "depth": WHOLE, **_NAMED}, "required": ["id", "depth"]}
+        ),
         "edges": listed({"type": "object", "properties": texts("from", "to")}),
         "truncated": FLAG,
         "total_visited": WHOLE,
@@ -133,7 +138,8 @@ async def preprint_of_paper(context: Context, ref: str) -> dict[str, Any]:
 async def paper_citation_graph(context: Context, ref: str, depth: int, total: int, per_paper: int) -> dict[str, Any]:
     """Nodes and edges from the paper outwards; an edge points from the citing work to the cited one.
 
-    A work that cannot be read is left unexpanded and `truncated` says so. The seed must be found.
+    A work that cannot be read is left unexpanded and `truncated` says so. The seed must be found. A node has the
+    title, year and DOI of its work where that was read, which no work of the last step is.
     """
     paper, journal = _parse_doi(ref, "citations are known by DOI only"), _open_journal(context)
     if DISCOVERY.missing(context.config):
@@ -146,6 +152,7 @@ async def paper_citation_graph(context: Context, ref: str, depth: int, total: in
     with journal.session(paper):
         seed = await _ask_work(journal, paper, "references", {"doi": paper.value})
         nodes, edges, truncated = {str(seed["id"]): 0}, dict[tuple[str, str], None](), False
+        works = {str(seed["id"]): _name_work(seed)}
         waiting = deque([seed])
         while waiting:
             row = waiting.popleft()
@@ -159,17 +166,23 @@ async def paper_citation_graph(context: Context, ref: str, depth: int, total: in
                     nodes[other] = level = nodes[work] + 1
                     below = await _try_work(journal, paper, other) if level < depth else None
                     waiting += [{**below, "id": other}] if below else []
+                    works[other] = _name_work(below or {})
                     truncated = truncated or not below
                     context.tell(len(nodes), total, other)
                 edges[work, other] = None
     return {
         "ref": ref,
         "seed_work_id": seed["id"],
-        "nodes": [{"id": name, "depth": level} for name, level in nodes.items()],
+        "nodes": [{"id": name, "depth": level, **works[name]} for name, level in nodes.items()],
         "edges": [{"from": start, "to": end} for start, end in edges],
         "truncated": truncated,
         "total_visited": len(nodes),
     }
+
+
+def _name_work(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Title, year and DOI of a work, as far as it has them."""
+    return {name: row[name] for name in _NAMED if row.get(name)}
 
 
 def _open_journal(context: Context) -> Journal:
