@@ -44,7 +44,7 @@ STEP = {
     "timestamp",
     "supersededBy",
 }
-SOURCE = {"url", "title", "relevance", "author", "date", "doi", "foundInStep"}
+SOURCE = {"url", "title", "relevance", "author", "date", "doi", "foundInStep", "foundAgainInSteps"}
 
 
 def test_the_output_schema_has_every_documented_key() -> None:

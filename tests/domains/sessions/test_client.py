@@ -122,8 +122,9 @@ async def test_a_session_tells_every_documented_field(server: Server, era: str) 
         "https://otters.example/river",
     ]
     assert found["sources"][0]["relevance"] == "web"
-    assert "foundInStep" not in before["sources"][0], "found by a call that names no step"
-    assert found["sources"][0]["foundInStep"] == 2
+    assert before["sources"][0]["foundInStep"] == 1, "the step that was told last when the call was made"
+    assert "foundAgainInSteps" not in before["sources"][0]
+    assert (found["sources"][0]["foundInStep"], found["sources"][0]["foundAgainInSteps"]) == (1, [2])
     assert found["errorPatterns"][0]["kind"] == "auth_required"
     assert found["errorPatterns"][0]["count"] == 3
     assert found["providerStats"] == {

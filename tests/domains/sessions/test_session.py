@@ -411,10 +411,35 @@ async def test_sources_are_merged_by_address_and_doi_and_learn_what_they_lacked(
     assert [(one.url, one.title, one.kind, one.found_in) for one in found] == [
         ("http://www.a.example/x/?utm_source=n#top", "Title", "web", 2),
         ("https://b.example", "", "web", 2),
-        ("https://p.example/1", "Paper", "paper", None),
+        ("https://p.example/1", "Paper", "paper", 1),
     ]
+    assert [one.found_again_in for one in found] == [[3], None, None]
     assert (found[2].doi, found[2].author, found[2].date) == ("10.1234/abc", "A; B", "2020")
-    assert "foundInStep" not in to_json(found[2])
+    assert to_json(found[2])["foundInStep"] == 1
+    assert to_json(found[0])["foundAgainInSteps"] == [3]
+
+
+async def test_what_a_call_finds_belongs_to_the_step_that_was_told_last(drawer):
+    await begin(drawer, told(7))
+    await sessions.note(drawer, "s1", "web", [{"url": "https://a.example/"}])
+    await proceed(drawer, told(3))
+    for _ in range(2):
+        await sessions.note(drawer, "s1", "web", [{"url": "https://a.example/"}, {"url": "https://b.example/"}])
+
+    found = (await sessions.find(drawer, "s1")).session.sources
+
+    assert [(one.found_in, one.found_again_in) for one in found] == [(7, [3]), (3, None)]
+    assert [export.name_steps(one) for one in found] == ["steps 7, 3", "step 3"]
+
+
+async def test_a_source_remembers_twenty_more_of_its_steps(drawer):
+    await begin(drawer, *[told(number) for number in range(2, 31)])
+    for step in range(1, 31):
+        await sessions.note(drawer, "s1", "web", [{"url": "https://a.example/"}], step)
+
+    found = (await sessions.find(drawer, "s1")).session.sources
+
+    assert (found[0].found_in, found[0].found_again_in) == (1, list(range(2, 22)))
 
 
 def test_sources_beyond_the_bound_are_counted_and_known_ones_still_learn():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any
@@ -170,7 +170,13 @@ def export_session(
     if form != "markdown":
         return answer
     facts = {"answer": answer, "document": document, "session": session}
-    render = template_renderer("research", {"text": escape, "inline": inline_text, "target": to_target})
+    filters: dict[str, Callable[..., object]] = {
+        "text": escape,
+        "inline": inline_text,
+        "target": to_target,
+        "steps": name_steps,
+    }
+    render = template_renderer("research", filters)
     return replace(answer, document=render("report.md.j2", facts))
 
 
@@ -197,6 +203,12 @@ def to_document(trail: Trail, links: Mapping[str, LinkState] = NO_LINKS) -> Sess
         provider_stats=provider_stats(outcomes) if outcomes else None,
         error_patterns=error_patterns(outcomes) if outcomes else None,
     )
+
+
+def name_steps(source: SitedSource) -> str:
+    """The steps in which a source was found, such as `step 1` or `steps 1, 4`."""
+    numbers = [source.found_in, *(source.found_again_in or ())]
+    return f"step{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
 
 
 def escape(text: str) -> str:

@@ -38,7 +38,7 @@ class Gap(OpenGap):
 
 @record
 class SessionSource:
-    """Something that was found: its address, what is known of it, and the step that found it."""
+    """Something that was found: its address, what is known of it, the step that found it, and later ones that did."""
 
     url: str
     title: str = ""
@@ -48,6 +48,7 @@ class SessionSource:
     date: str | None = None
     doi: str | None = None
     found_in: int | None = key("foundInStep", default=None)
+    found_again_in: Sequence[int] | None = key("foundAgainInSteps", default=None)
 
 
 @record
@@ -108,6 +109,8 @@ class ResearchSession:
     """Steps that were told, for lists of sessions."""
     updated: float = 0.0
     """When the last of them was told."""
+    last_step: int = 0
+    """Its number: the step to which belongs what calls find until the next one."""
 
     @property
     def open_gaps(self) -> list[Gap]:
@@ -216,6 +219,7 @@ def take_step(session: ResearchSession, told: StepReport, now: float) -> Researc
         gaps=gaps[:MOST_GAPS],
         steps=session.steps + 1,
         updated=now,
+        last_step=told.step_number,
     )
 
 

@@ -17,6 +17,9 @@ from .session import Gap, ResearchSession, SessionSource, SitedSource
 MOST_SOURCES = 500
 """Sources that one session holds; what is found beyond that is counted."""
 
+MOST_STEPS = 20
+"""Steps beside the first one that a source remembers to have been found in."""
+
 LONGEST = {"url": 2048, "title": 500, "author": 600, "site": 300, "date": 40, "doi": 200}
 """Characters of a field that are kept."""
 
@@ -63,7 +66,15 @@ def _join(known: SitedSource, found: SitedSource) -> SitedSource:
         date=found.date if (found.date or "").startswith(known.date or "") else known.date,
         doi=known.doi or found.doi,
         found_in=known.found_in or found.found_in,
+        found_again_in=_join_steps(known, found),
     )
+
+
+def _join_steps(known: SitedSource, found: SitedSource) -> list[int] | None:
+    """The steps beside the first one in which a source was found, as they came, each once."""
+    again = dict.fromkeys((*(known.found_again_in or ()), found.found_in))
+    first = known.found_in or found.found_in
+    return [step for step in again if step and step != first][:MOST_STEPS] or None
 
 
 def _is_cut_or_longer(known: str, found: str) -> bool:

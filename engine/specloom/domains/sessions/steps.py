@@ -169,4 +169,6 @@ async def recover(context: Context, wanted: SessionPage) -> views.SessionRecover
 async def list_sources(context: Context, wanted: StepOfSession) -> FoundSources:
     """Lists what a session of the caller has found: address, title, author, journal or site, date and DOI."""
     trail = await store.find(context.state("sessions"), wanted.session_id)
-    return FoundSources(sources=[replace(one, kind=None, found_in=None) for one in trail.session.sources])
+    return FoundSources(
+        sources=[replace(one, kind=None, found_in=None, found_again_in=None) for one in trail.session.sources]
+    )

@@ -113,14 +113,17 @@ async def note(
 ) -> bool:
     """Keep the sources in the rows of calls and how calls ended, the newest; whether there is such a session.
 
-    `kind` is that of sources whose rows do not say theirs.
+    `kind` is that of sources whose rows do not say theirs. Without a `step` they belong to the one that was told last.
     """
-    sources = read_sources(rows, kind, step)
+    found = read_sources(rows, kind, step)
 
     def change(value: Json | None) -> Json | None:
         if value is None:
             return None
-        session = merge_sources(load_session(value), sources)
+        session = load_session(value)
+        under_way = session.last_step or session.steps or None
+        sources = found if step else [replace(source, found_in=under_way) for source in found]
+        session = merge_sources(session, sources)
         return dump(replace(session, outcomes=[*session.outcomes, *outcomes][-MOST_OUTCOMES:]))
 
     return 0 < len(id_) <= LONGEST_ID and await collection.update(id_, change) is not None
