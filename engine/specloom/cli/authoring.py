@@ -232,13 +232,10 @@ def _draft(options: Namespace, model: Model) -> str:
     from specloom import authoring
 
     name = options.name
-    try:
-        sample = options.sample.read_bytes() if getattr(options, "sample", None) else None
-    except OSError as error:
-        raise CommandError(f"{options.sample} cannot be read: {error.strerror}") from None
+    sample = _read(getattr(options, "sample", None))
     match options.kind:
         case "provider":
-            return authoring.draft_provider(model, name, options.capability, sample, options.base)
+            return authoring.draft_provider(model, name, options.capability, sample, options.base, _read(options.body))
         case "capability":
             return authoring.draft_capability(model, name, sample)
         case "tool":
@@ -251,3 +248,11 @@ def _draft(options: Namespace, model: Model) -> str:
             return authoring.draft_toolset(model, name)
         case _:
             return authoring.draft_collection(model, name)
+
+
+def _read(path: Path | None) -> bytes | None:
+    """The bytes of a file that was named."""
+    try:
+        return path.read_bytes() if path is not None else None
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read: {error.strerror}") from None

@@ -18,7 +18,7 @@ from specloom.specs import FOLDERS, NAME, STEM
 
 from ..try_live import to_yaml
 
-_SHOWN = 60
+_SHOWN, _SHOWN_MARK = 60, 200
 
 
 class ScaffoldError(ValueError):
@@ -122,9 +122,8 @@ def draft_file(template: str, facts: Mapping[str, Any]) -> str:
 
 @cache
 def _renderer() -> Callable[[str, Mapping[str, Any]], str]:
-    return template_renderer(
-        "scaffold", {"flow": flow, "block": block, "selector": selector, "selectors": selectors, "comment": comment}
-    )
+    filters = (flow, block, selector, selectors, comment, mark)
+    return template_renderer("scaffold", {one.__name__: one for one in filters})
 
 
 def to_title(name: str) -> str:
@@ -157,8 +156,14 @@ def selectors(named: Mapping[str, str]) -> str:
     return f"{{{', '.join(f'{selector(name)}: {selector(text)}' for name, text in named.items())}}}"
 
 
-def comment(value: Any) -> str:
-    """The beginning of a value as a comment, on one line."""
+def comment(value: Any, longest: int = _SHOWN) -> str:
+    """The beginning of a value as a comment, on one line; what is to be decided has room for more."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
-    return f"# {line if len(line) <= _SHOWN else line[: _SHOWN - 1] + '…'}".rstrip()
+    longest = _SHOWN_MARK if line.startswith("decide: ") else longest
+    return f"# {line if len(line) <= longest else line[: longest - 1] + '…'}".rstrip()
+
+
+def mark(text: str) -> str:
+    """What is to be decided, as a comment behind a value; nothing where there is nothing."""
+    return f"  {comment(f'decide: {text}')}" if text else ""

@@ -14,7 +14,7 @@ from specloom.plugins import Procedure
 from specloom.specs import shipped_root
 
 from .common import ScaffoldError, check_name, draft, find_procedure, schema_type
-from .sample import Leaf, Sample, fits, match, parse_sample
+from .sample import ITEMS, Leaf, Sample, fits, match, parse_sample
 
 _KINDS = ("url", "boolean", "integer", "number", "timestamp", "list")
 """Kinds that a value's shape tells, the most particular first; anything else is text."""
@@ -49,7 +49,7 @@ def _named(sample: Sample) -> Mapping[str, Leaf]:
     """The leaves of the sample's results by the name that a field of a row would have."""
     named: dict[str, Leaf] = {}
     for leaf in sample.leaves:
-        if isinstance(leaf.value, list) and not fits("list", leaf.value):
+        if ITEMS in leaf.path or (isinstance(leaf.value, list) and not fits("list", leaf.value)):
             continue  # what is in it has fields of its own
         words = [re.sub(r"^[A-Za-z0-9]+:", "", part).lstrip("@") for part in leaf.path]
         for length in range(1, len(words) + 1):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
 from specloom.compiler import compile_provider
 from specloom.core import Fault, Report, dataclass
@@ -16,42 +16,67 @@ from specloom.specs import parse_spec
 
 from ..examples.providers import DEFAULT_NOW, clock, to_response
 from .common import ScaffoldError, check_name, draft, find_capability, flow, made_up, selector
-from .sample import WORDS, Leaf, Sample, is_epoch, match, parse_sample, to_jmespath
+from .request import DraftRequest, read_request, request_lines
+from .sample import (
+    ITEMS,
+    SURE,
+    Leaf,
+    Sample,
+    candidates,
+    fits,
+    is_epoch,
+    likeness,
+    match,
+    parse_sample,
+    to_jmespath,
+    to_selector,
+)
 
 UNDECIDED = "https://decide.invalid/the-address-from-the-documentation"
 """What the example expects until its author says where the request goes; `.invalid` never resolves (RFC 2606)."""
 
-_QUERY_NAMES, _COUNT_NAMES = (WORDS[kind].split() for kind in ("query", "count"))
 _LONGEST_TEXT = 160
+_LONGEST_REST = 200
+"""Signs of JSON that something in a result may have which nothing reads; what is larger is not in the example."""
 
 
-def draft_provider(model: Model, name: str, capability: str | None, data: bytes | None, base: str) -> str:
-    """The text of a spec that compiles; its example fails only at what the author has to decide."""
+def draft_provider(
+    model: Model, name: str, capability: str | None, data: bytes | None, base: str, body: bytes | None = None
+) -> str:
+    """The text of a spec that compiles; what it cannot know is marked `decide`, each at its place."""
     check_name("provider", name, model.providers)
     contract = find_capability(model, capability)
+    check_base(base)
+    return write_provider(model, name, contract, data, read_request(name, contract, base, body))
+
+
+def check_base(base: str) -> None:
+    """Refuse an address that cannot be asked."""
     is_plain = base.isprintable() and not any(sign in base for sign in "{}\"'<> ")
     if base and (not re.match(r"https://[^\s/]+", base) or not is_plain):
         own = "for a service that you run, leave it out and write `base: =config.NAME` and `private: true`"
         raise ScaffoldError(f"{base!r} is not an address that can be asked; it starts with https:// ({own})")
+
+
+def write_provider(
+    model: Model, name: str, contract: Capability, data: bytes | None, request: DraftRequest, homepage: str = ""
+) -> str:
+    """The text of a spec with this request, and with a map that a sample of the answer shows."""
     try:
         sample = parse_sample(data, contract.row) if data is not None else None
     except ValueError as error:
         raise ScaffoldError(str(error)) from None
-    parts = urlsplit(base)
-    new = _ProviderDraft(
-        name,
-        contract,
-        sample,
-        match(contract.row, sample.leaves) if sample else dict.fromkeys(contract.row),
-        f"https://{parts.netloc}" if base else f"https://api.{name.replace('_', '-')}.example",
-        parts.path if base and parts.path not in {"", "/"} else "",
-        _query(parse_qsl(parts.query, keep_blank_values=True), contract),
-    )
+    fields = match(contract.row, sample.leaves) if sample else dict.fromkeys(contract.row)
+    new = _ProviderDraft(name, contract, sample, fields, request, homepage)
     provider = _compile(new, model)
     # The engine itself says what the map makes of the sample, so the expectation holds by construction.
     try:
-        running = perform(provider, provider.operations[contract.name], new.args(), {}, clock(DEFAULT_NOW))
-        new.rows = drive(running, lambda request: to_response(new.reply(), request.url)).rows
+        settings: dict[str, Any] = {}
+        for setting in provider.settings.values():
+            if setting.name in request.config:
+                settings[setting.name] = "k"
+        running = perform(provider, provider.operations[contract.name], new.args(), settings, clock(DEFAULT_NOW))
+        new.rows = drive(running, lambda asked: to_response(new.reply(), asked.url)).rows
     except Fault:
         new.rows = []
     _compile(new, model)
@@ -68,31 +93,16 @@ def _compile(new: _ProviderDraft, model: Model) -> Provider:
     return provider
 
 
-def _query(pairs: Sequence[tuple[str, str]], contract: Capability) -> dict[str, str]:
-    """Parameters of the request: those of the address, with the search term and the count as arguments."""
-    query: dict[str, str] = {}
-    for name, value in pairs:
-        plain = name.lower().replace("-", "_")
-        if "query" in contract.arguments and plain in _QUERY_NAMES:
-            query[name] = "=args.query"
-        elif "num_results" in contract.arguments and plain in _COUNT_NAMES and value.isdigit():
-            query[name] = "=args.num_results"
-        else:
-            query[name] = value
-    return query if pairs or "query" not in contract.arguments else {"q": "=args.query"}
-
-
 @dataclass(slots=True)
 class _ProviderDraft:
-    """What is known of a spec while it is written: the parts of its request, and what its fields were guessed from."""
+    """What is known of a spec while it is written: its request, and what its fields were guessed from."""
 
     name: str
     contract: Capability
     sample: Sample | None
     fields: Mapping[str, Leaf | None]
-    base: str
-    path: str
-    query: Mapping[str, str]
+    request: DraftRequest
+    homepage: str = ""
     rows: list[Row] = field(default_factory=list)
 
     def text(self) -> str:
@@ -101,10 +111,11 @@ class _ProviderDraft:
         facts = {
             "name": self.name,
             "title": self.name.replace("_", " ").title(),
+            "homepage": self.homepage,
             "capability": self.contract.name,
-            "base": self.base,
-            "path": self.path,
-            "query": self.query,
+            "request": self.request,
+            "query": list(request_lines(self.request)),
+            "is_decided": bool(self.request.path) and bool(self.request.query or self.request.body_kind),
             "inputs": list(self.args()),
             "sample": self.sample,
             "fields": fields,
@@ -115,10 +126,8 @@ class _ProviderDraft:
 
     def args(self) -> dict[str, Any]:
         """The arguments of the examples: those that the request uses, or else the first."""
-        arguments = self.contract.arguments
-        used = [name for name in arguments if f"=args.{name}" in self.query.values()] or [next(iter(arguments))]
-        values = {"integer": 10, "number": 10, "boolean": True, "list": ["otters"]}
-        return {name: values.get(arguments[name].kind, "otters") for name in used}
+        first = next(iter(self.contract.arguments))
+        return self.request.args or {first: self.request.use(first, self.contract.arguments)}
 
     def reply(self, *lacking: Sequence[str]) -> dict[str, Any]:
         """The sample with the first of the results that have most of what is mapped, or a made-up answer.
@@ -130,38 +139,84 @@ class _ProviderDraft:
             return {"json": {"results": [row]}}
         if self.sample.decoder != "json":
             return {"text": _only_first_xml(self.sample)}
-        paths = [leaf.path for leaf in self.fields.values() if leaf is not None]
+        paths = [_to_list(leaf.path) for leaf in self.fields.values() if leaf is not None]
         result = max(self.sample.results, key=lambda one: sum(_leads(one, path) for path in paths))
-        results = [*(_without(result, path) for path in lacking), result]
-        return {"json": _only(self.sample.document, self.sample.results, results)}
+        result = _shortened(_pruned(result, paths))
+        results = [*(_without(result, _to_list(path)) for path in lacking), result]
+        return {"json": self.sample.rebuild(results)}
 
     def _map(self) -> Iterator[tuple[str, Any]]:
-        """Each field of the map as YAML, and what it was guessed from."""
+        """Each field of the map as YAML, and what it was guessed from or what is to be decided of it."""
         for name, leaf in self.fields.items():
             contract = self.contract.row[name]
             if leaf is not None:
-                at, then, reason = self._selector(leaf.path), converters(contract, leaf), leaf.value
+                at, then, reason = self._selector(leaf, contract), converters(contract, leaf), self._reason(name, leaf)
+            elif contract.required and contract.kind == "url" and (key := self._find_id()) is not None:
+                prefix = {"prefix": f"{self.request.base}/"}
+                at, then = self._selector(key, self.contract.row.get("id", contract)), ["text", prefix]
+                reason = "decide: the address of its page, which the sample does not have; this is an id behind a host"
             elif contract.required or (self.sample is None and contract.kind != "object"):
-                at, then, reason = self._guessed(name), [], "decide: a guess"
+                at, then, reason = self._guessed(name), [], self._unknown(name)
             else:
                 continue
-            more = ", required: true" * contract.required + (f", then: {flow(then)}" if then else "")
+            is_list = leaf is not None and leaf.is_markup and contract.kind == "list"
+            more = ", required: true" * contract.required + ", all: true" * is_list
+            more += f", then: {flow(then)}" if then else ""
             yield f"{name}: {f'{{at: {selector(at)}{more}}}' if more else selector(at)}", reason
+
+    def _reason(self, name: str, leaf: Leaf) -> Any:
+        """The value that a field was guessed from, or what makes the guess no more than that."""
+        contract = self.contract.row[name]
+        leaves = self.sample.leaves if self.sample else ()
+        score = likeness(contract, leaf)
+        others = [one for one in candidates(contract, leaves) if one is not leaf]
+        same = [one for one in others if abs(likeness(contract, one) - score) < 0.004]
+        value = leaf.value if not isinstance(leaf.value, list) or contract.kind == "list" else leaf.value[0]
+        if contract.kind == "url" and str(value).startswith("/") and not str(value).startswith("//"):
+            return f"decide: on which host {value} is; as it stands that of the API"
+        if score < SURE or same:
+            rivals = (same or others)[:3]
+            others_text = f", or {' or '.join(self._selector(one, contract) for one in rivals)}" if rivals else ""
+            return f"decide: whether this is it{others_text}; here it is {json.dumps(value, ensure_ascii=False)}"
+        if contract.kind != "list" and leaf.several:
+            return f"decide: which of several; this is the first, {json.dumps(value, ensure_ascii=False)}"
+        return json.dumps(value, ensure_ascii=False) if str(value).startswith("decide:") else value
+
+    def _unknown(self, name: str) -> str:
+        if self.sample is None:
+            return "decide: a guess"
+        fitting = [leaf for leaf in self.sample.leaves if fits(self.contract.row[name].kind, leaf.value)]
+        named = f"; it could be {' or '.join(self._selector(one) for one in fitting[:3])}" if fitting else ""
+        return f"decide: where it is; nothing in the sample is called like it{named}"
+
+    def _find_id(self) -> Leaf | None:
+        """What says of a result which it is."""
+        if self.sample is None or self.sample.decoder != "json":
+            return None
+        field = Argument("id", "text", "", self.contract.place)
+        return match({"id": field}, self.sample.leaves)["id"]
 
     def _guessed(self, name: str) -> str:
         """A selector for a field that no leaf is like: its name, in the namespace of the results if they have one."""
         prefix, colon, _ = self.sample.each.removeprefix("//").rpartition(":") if self.sample else ("", "", "")
-        return f"{prefix}{colon}{name}" if self.sample and self.sample.decoder == "xml" else self._selector((name,))
+        return f"{prefix}{colon}{name}" if self.sample and self.sample.decoder == "xml" else to_jmespath((name,))
 
-    def _selector(self, path: Sequence[str]) -> str:
-        return to_jmespath(path) if self.sample is None or self.sample.decoder == "json" else "/".join(path)
+    def _selector(self, leaf: Leaf, contract: Argument | None = None) -> str:
+        if leaf.is_markup:
+            return "/".join(leaf.path)
+        kind = contract.kind if contract else "text"
+        return to_selector(leaf, kind, family_first="Family, Given" in (contract.description if contract else ""))
 
     def _examples(self) -> Iterator[dict[str, Any]]:
-        args, required = self.args(), [name for name, one in self.contract.row.items() if one.required]
-        values = {f"=args.{name}": value for name, value in args.items()}
-        sent: dict[str, Any] = {"get": f"{self.base}{self.path}" if self.path else UNDECIDED}
-        if self.query:
-            sent["query"] = {name: values.get(value, value) for name, value in self.query.items()}
+        required = [name for name, one in self.contract.row.items() if one.required]
+        request = self.request
+        sent: dict[str, Any] = {request.verb: f"{request.base}{request.path}" if request.path else UNDECIDED}
+        if request.query:
+            sent["query"] = request.sent_query
+        if request.sent_headers:
+            sent["headers"] = request.sent_headers
+        if request.body_kind:
+            sent[request.body_kind] = request.sent_body
         first = "one result of the sample, field by field" if self.sample else "one result, field by field"
         rows = self.rows or [dict.fromkeys(required, "decide")]
         yield self._example(first, self.reply(), {"sent": {"main": sent}, "rows": rows})
@@ -171,43 +226,61 @@ class _ProviderDraft:
                 yield self._example(f"a result without {name} is left out", self.reply(leaf.path), {"rows": self.rows})
 
     def _example(self, name: str, reply: Mapping[str, Any], expect: Mapping[str, Any]) -> dict[str, Any]:
-        common = {"name": name, "operation": self.contract.name, "args": self.args()}
+        common: dict[str, Any] = {"name": name, "operation": self.contract.name, "args": self.args()}
+        if self.request.config:
+            common["config"] = dict.fromkeys(self.request.config, "k")
         return {**common, "replies": {"main": reply}, "expect": expect}
+
+
+def _to_list(path: Sequence[str]) -> Sequence[str]:
+    """The path up to the list that it goes through."""
+    return path[: path.index(ITEMS)] if ITEMS in path else path
 
 
 def converters(contract: Argument, leaf: Leaf) -> list[Any]:
     """What makes the sample's value one of the field's type."""
     value, kind = leaf.value, contract.kind
+    if isinstance(value, list) and kind != "list":
+        value = value[0]
     if kind in {"timestamp", "date"}:
         if is_epoch(value):
             return [{"epoch": "milliseconds" if value > 1e11 else "seconds"}]
         return ["timestamp" if kind == "timestamp" else "day"]
+    if kind == "text" and str(value).startswith("https://doi.org/"):
+        return [{"replace": ["https://doi.org/", ""]}]
     if kind == "text" and isinstance(value, int):
         return ["text"]
+    if kind == "integer" and contract.name.endswith("year") and isinstance(value, str) and not value.isdigit():
+        return ["year"]
     if kind in {"integer", "number"} and isinstance(value, str):
         return [kind]
     if kind == "url" and not str(value).startswith("http"):
-        return ["absolute_http"]
-    texts = [text for text in leaf.values if isinstance(text, str)]
-    has_markup = any(re.search(r"</?[a-z][^<>]*>|&[a-z]{1,40};", text) for text in texts)
-    return ["strip_tags"] if kind == "text" and has_markup else []
+        return ["absolute_http"] if str(value).startswith("//") else ["absolute"]
+    listed = [one for value in leaf.values for one in (value if isinstance(value, list) else [value])]
+    texts = [text for text in listed if isinstance(text, str)]
+    if kind not in {"text", "list"}:
+        return []
+    if any(re.search(r"</?[a-zA-Z][^<>]*>", text) for text in texts):
+        return ["strip_tags"]
+    has_entity = any(re.search(r"&(?:[a-zA-Z]{2,20}|#[0-9]{1,6}|#x[0-9a-fA-F]{1,5});", text) for text in texts)
+    return ["unescape"] if has_entity else []
 
 
 # --- The reply of a new spec's example: a sample cut down to one result, as the engine will be given it ---------------
 
 
-def _only(value: Any, results: Sequence[Any], instead: Sequence[Any]) -> Any:
-    """The sample with other results, without what else is in it, and with long texts cut where that is harmless."""
-    if value is results:
-        return [_shortened(result) for result in instead]
-    if isinstance(value, dict):
-        kept = {name: _only(inner, results, instead) for name, inner in value.items() if _holds(inner, results)}
-        return kept or _shortened(value)
-    return _shortened(value)
-
-
-def _holds(value: Any, results: Sequence[Any]) -> bool:
-    return value is results or (isinstance(value, dict) and any(_holds(inner, results) for inner in value.values()))
+def _pruned(value: Any, paths: Sequence[Sequence[str]]) -> Any:
+    """A result with what these paths lead to, and of the rest what is small."""
+    if not isinstance(value, dict):
+        return value
+    kept = {}
+    for name, inner in value.items():
+        below = [path[1:] for path in paths if path and path[0] == name]
+        if below and all(below):
+            kept[name] = _pruned(inner, below)
+        elif below or len(json.dumps(inner, ensure_ascii=False, default=str)) <= _LONGEST_REST:
+            kept[name] = inner
+    return kept
 
 
 def _leads(value: Any, path: Sequence[str]) -> bool:
