@@ -28,7 +28,7 @@ from specloom.domains.trust.citations.match import Confidence, Verdict
 from specloom.domains.trust.claims.coverage import LABELS
 from specloom.domains.trust.claims.cues import CUE_KINDS
 from specloom.domains.trust.claims.distortions import DISTORTION_KINDS
-from specloom.domains.trust.records import AuditFlag
+from specloom.domains.trust.records import AuditFlag, ClaimBasis
 from specloom.domains.trust.sources.classify import AUTHORITY_TIERS, DOMAIN_CATEGORIES, SOURCE_TYPES
 from specloom.domains.trust.sources.recommendations import STANCES
 from specloom.specs.library import shipped_root
@@ -54,6 +54,7 @@ CLOSED: Mapping[tuple[str, str], set[str]] = {
     ("verify_citation", "/retractionStatus/kind"): NOTICES,
     ("verify_citation", "/retractionStatus/source"): {"publisher", "retraction-watch", "europepmc"},
     ("verify_citation", "/claimSupport"): {*LABELS, "source_unavailable"},
+    ("verify_citation", "/claimBasis"): set(get_args(ClaimBasis)),
     ("verify_citation", "/contrastCues/kind"): set(CUE_KINDS),
     ("verify_citation", "/distortionCues/kind"): set(DISTORTION_KINDS),
     ("audit_bibliography", "/source"): {"entries", "session", *(f"bibliography:{name}" for name in FORMATS)},
@@ -61,6 +62,7 @@ CLOSED: Mapping[tuple[str, str], set[str]] = {
     ("audit_bibliography", "/entries/comparison/verdict"): set(get_args(Verdict)),
     ("audit_bibliography", "/entries/retractionStatus/kind"): NOTICES,
     ("audit_bibliography", "/entries/claimSupport"): {*LABELS, "source_unavailable"},
+    ("audit_bibliography", "/entries/claimBasis"): set(get_args(ClaimBasis)),
     ("format_bibliography", "/style"): set(STYLES),
     ("verify_recommendation", "/recommendations/domainReputation/tier"): set(TIERS),
     ("verify_recommendation", "/recommendations/corroborationSearches/lens"): {"news", "tech", "investigative_records"},

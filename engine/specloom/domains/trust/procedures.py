@@ -50,7 +50,7 @@ def keep_retractions(path: Path, body: bytes) -> str:
     return f"{len(read.notices):,} works with notices; {read.left_out:,} lines name no DOI or no known notice"
 
 
-@procedure("check_citation", asks=_REGISTRIES, runs=("read_page",), settings=_SETTINGS)
+@procedure("check_citation", asks=_REGISTRIES, runs=("read_page", "stored_text"), settings=_SETTINGS)
 async def check_citation(context: Context, citation: str, claim: str = "") -> Citation:
     """Verifies one citation: a DOI, an address, another identifier or a reference in plain words.
 
@@ -62,7 +62,9 @@ async def check_citation(context: Context, citation: str, claim: str = "") -> Ci
     return await verify(context, citation, claim)
 
 
-@procedure("check_references", asks=_REGISTRIES, runs=("read_page", "session_sources"), settings=_SETTINGS)
+@procedure(
+    "check_references", asks=_REGISTRIES, runs=("read_page", "session_sources", "stored_text"), settings=_SETTINGS
+)
 async def check_references(
     context: Context,
     bibliography: str = "",

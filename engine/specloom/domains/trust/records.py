@@ -89,6 +89,9 @@ class LinkStatus(Liveness):
     link_reason: str | None = None
 
 
+ClaimBasis = Literal["stored_pdf", "stored_abstract", "record_abstract"]
+
+
 @record
 class ClaimCheck:
     """What a source has of a claim, and what that rests on."""
@@ -99,6 +102,9 @@ class ClaimCheck:
     claim_reason: str | None = None
     claim_evidence: Sequence[str] | None = None
     claim_source_url: str | None = None
+    claim_basis: ClaimBasis | None = None
+    """What was read in place of the page; None where that was read."""
+    claim_page: int | None = None
     claim_fetch_error: str | None = None
     contrast_signal: bool | None = None
     contrast_cues: Sequence[JsonObject] | None = None

@@ -23,7 +23,8 @@ from ..bibliography.documents import read_document
 from ..bibliography.entry import BibliographyEntry, clean, to_iso
 from ..bibliography.formatting import find_sources, render
 from ..bibliography.plain import read_source
-from ..claims.coverage import ClaimEvidence, judge_claim, read_first, to_unread
+from ..claims.coverage import ClaimEvidence, read_first, to_unread
+from ..claims.substitutes import weigh_claim
 from ..records import AuditEntry, AuditFlag, AuditSummary, ClaimCheck, ReferenceAudit, Unreadable
 from ..reports.markup import to_html, to_markdown
 from ..reports.word import expect_library, to_docx
@@ -48,7 +49,7 @@ from .notices import REINSTATEMENT, to_words
 from .numbering import VolumeNumbers
 from .reference import NO_NUMBERING, Reference, from_fields
 from .titles import is_called_retracted
-from .verify import to_examination
+from .verify import to_examination, to_work_in_hand
 from .work import find_addresses, is_heavy, tell_match
 
 # --- The entries of an audit: what was handed in, each on its way through the checks with what is known of it so
@@ -583,7 +584,9 @@ async def _check_claims(context: Context, items: Sequence[AuditItem], progress: 
                 doi = item.doi if finding.status == "confirmed" else ""
                 own, recorded = item.link.readable, find_addresses(finding.work, doi)
                 sources = own if own and item.link.live is False else [*own, *recorded]
-                item.evidence = judge_claim(item.claim, await read_first(context, sources))
+                identifier = item.examination.identifier if finding.status == "confirmed" else None
+                work = to_work_in_hand(finding.work, doi, identifier)
+                item.evidence = await weigh_claim(context, item.claim, await read_first(context, sources), work)
         progress.add("claims")
 
     await asyncio.gather(*[check(item) for item in items if item.claim])

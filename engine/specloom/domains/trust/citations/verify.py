@@ -11,10 +11,20 @@ from dataclasses import field, replace
 from typing import Any
 
 from specloom.core import Fault, dataclass
-from specloom.domains.text import Detected, detect, find_decided, find_doi, find_parties, strip_unseen, terms
+from specloom.domains.text import (
+    Detected,
+    Identifier,
+    detect,
+    find_decided,
+    find_doi,
+    find_parties,
+    strip_unseen,
+    terms,
+)
 from specloom.plugins import Context
 
-from ..claims.coverage import SourceReading, judge_claim, read_first
+from ..claims.coverage import SourceReading, read_first
+from ..claims.substitutes import WorkInHand, weigh_claim
 from ..records import Citation, CitedIdentifier, Liveness
 from ..sources.classify import classify
 from ..sources.conflicts import find_conflict
@@ -37,7 +47,7 @@ from .existence import find_by_doi
 from .match import match_fields
 from .reference import parse_reference
 from .titles import is_called_retracted
-from .work import find_addresses, tell_match
+from .work import Work, find_addresses, tell_match
 
 NO_CLAIM = "no claim was given, so the source was not held against one"
 BARE = (
@@ -62,6 +72,7 @@ class _Verification:
     citation: Citation
     addresses: list[str] = field(default_factory=list)
     reading: SourceReading | None = None
+    work: WorkInHand = field(default_factory=WorkInHand)
 
     def tell(self, **fields: Any) -> None:
         """Take over what is known of some fields of the record."""
@@ -100,7 +111,8 @@ async def verify(context: Context, citation: str, claim: str = "") -> Citation:
         await _check_work(check, examination)
     context.tell(2, 3, "looking at the claim")
     if claim.strip():
-        evidence = judge_claim(claim, check.reading or await read_first(context, check.addresses))
+        reading = check.reading or await read_first(context, check.addresses)
+        evidence = await weigh_claim(context, claim, reading, check.work)
         check.tell(claim_check=evidence.check, content_words=evidence.words, sparsity_note=evidence.note)
         if evidence.check.claim_support == "source_unavailable" and not check.addresses:
             check.note("claim: no address is known at which the source can be read")
@@ -128,6 +140,14 @@ def to_examination(detected: Detected, text: str) -> CitationExamination:
         parties=find_parties(detected.rest) if is_case else "",
         decided=find_decided(text, identifier) if identifier is not None and is_case else None,
     )
+
+
+def to_work_in_hand(work: Work | None, doi: str, identifier: Identifier | None) -> WorkInHand:
+    """By what a work is found in the store, and the abstract of its record."""
+    arxiv = identifier.value if identifier is not None and identifier.kind == "arxiv" else ""
+    if work is None:
+        return WorkInHand(doi, arxiv)
+    return WorkInHand(doi or work.doi, arxiv, work.abstract, work.provider)
 
 
 def _is_bare_address(detected: Detected) -> bool:
@@ -164,6 +184,7 @@ async def _check_work(check: _Verification, examination: CitationExamination) ->
     work = finding.work
     doi = work.doi if work is not None else standing.doi if standing.state == "found" else ""
     check.addresses = [*examination.link.readable, *find_addresses(work, doi)]
+    check.work = to_work_in_hand(work, doi, examination.identifier)
     reading = examination.reading
     check.reading = reading if reading is not None and reading.page is not None else None
 
@@ -218,6 +239,7 @@ async def _check_address(check: _Verification, examination: CitationExamination,
     finding = judge(examination)
     _tell(check, examination, finding)
     check.addresses = link.readable
+    check.work = WorkInHand(doi=find_doi(url))
     if check.reading is None:
         return
     page = check.reading.page
@@ -233,6 +255,7 @@ async def _check_article(check: _Verification, doi: str, metadata: Mapping[str, 
     """Fills in what the registries know of the DOI that a scholarly page declares as its own."""
     title = str(metadata.get("title") or "")
     standing = await find_by_doi(check.context, doi)
+    check.work = to_work_in_hand(standing.work, doi, None)
     check.note(f"doi: the page declares {doi} as its own", *standing.trail)
     check.tell(
         detected_doi=doi,

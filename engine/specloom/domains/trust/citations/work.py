@@ -23,6 +23,8 @@ _MOST_LINES = 6
 _LONGEST_TITLE, _LONGEST_VENUE, _LONGEST_NAME, _LONGEST_ABSTRACT = 1000, 300, 200, 1000
 """Characters of each that are read: a registry may answer anything."""
 _LONGEST_NUMBER = 60
+LONGEST_ABSTRACT = 20_000
+"""Characters of an abstract that a claim is held against."""
 """Characters of a volume, an issue or pages."""
 _HEAVY, _MANY = 1000, 100
 """Characters of a title or a reference, and names and titles of a record, that only few honest ones have more of."""
@@ -57,6 +59,11 @@ class Work:
     def title(self) -> str:
         """Its title without markup, "" when the record has none."""
         return _to_text(self.row.get("title"), _LONGEST_TITLE)
+
+    @property
+    def abstract(self) -> str:
+        """Its abstract without markup, "" when the record has none."""
+        return _to_text(self.row.get("abstract"), LONGEST_ABSTRACT)
 
     def to_json(self) -> dict[str, Any]:
         """The record as the tools tell it; what is not known is left out.

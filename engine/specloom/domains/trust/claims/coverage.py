@@ -400,22 +400,27 @@ def judge_claim(claim: str, reading: SourceReading) -> ClaimEvidence:
     if reading.page is None:
         return to_unread(claim, reading.error)
     coverage = assess(claim, to_plain(str(reading.page["content"])))
-    check = ClaimCheck(
+    check = to_check(claim, coverage, str(reading.page.get("url") or reading.url))
+    if coverage.words >= FEW_WORDS:
+        return ClaimEvidence(check)
+    return ClaimEvidence(check, coverage.words, _NOTE.format(words=coverage.words))
+
+
+def to_check(claim: str, coverage: Coverage, address: str) -> ClaimCheck:
+    """What a text at an address has of a claim, as the tools tell it."""
+    return ClaimCheck(
         claim=claim,
         claim_support=coverage.label,
         claim_coverage=coverage.coverage,
         claim_reason=coverage.reason,
         claim_evidence=coverage.evidence,
-        claim_source_url=str(reading.page.get("url") or reading.url),
+        claim_source_url=address,
         contrast_signal=coverage.contrast or None,
         contrast_cues=_to_json(coverage.cues) or None,
         contrast_note=coverage.cue_note or None,
         distortion_cues=_to_json(coverage.distortions) or None,
         quote_found=all(quotation.found for quotation in coverage.quotations) if coverage.quotations else None,
     )
-    if coverage.words >= FEW_WORDS:
-        return ClaimEvidence(check)
-    return ClaimEvidence(check, coverage.words, _NOTE.format(words=coverage.words))
 
 
 def _to_json(cues: Sequence[Cue]) -> list[dict[str, Any]]:
