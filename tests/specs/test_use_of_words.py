@@ -102,7 +102,6 @@ UNUSED = {
     ("`delete`", "space"): "`recall` and `save` have it",
     ("`hook`", "name"): "for packages that register hooks as strategies",
     ("`hook`", "with"): "as `name`",
-    ("`paging`", "link"): "RFC 8288; GitHub's pages, which have it, are asked for by number",
     ("a body", "text"): "a body is JSON or a form, and else a text",
     ("a lens", "engine"): "lenses of an operator's own search engine",
     ("a page", "accept"): "examples of pages",
