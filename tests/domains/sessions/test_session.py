@@ -14,6 +14,7 @@ from specloom.core.faults import Fault
 from specloom.domains.sessions import export, sources, views
 from specloom.domains.sessions import session as trail
 from specloom.domains.sessions import store as sessions
+from specloom.domains.sessions.tree import DEEPEST, to_tree, walk
 from specloom.plugins.collections import join_owner
 from specloom.plugins.records import to_json
 from specloom.specs.library import shipped_root
@@ -779,6 +780,54 @@ async def test_a_report_has_steps_questions_sources_and_where_it_comes_from(draw
     assert "Summary" not in report
 
 
+async def test_branches_and_revisions_are_a_tree_in_which_each_step_has_its_sources(drawer):
+    await begin(
+        drawer,
+        told(2),
+        told(3, branch="crabs", branches_from=1),
+        told(4, branch="crabs"),
+        told(5, is_revision=True, revises=4),
+        told(6, branch="lost"),
+        told(7, branches_from=99),
+    )
+    for step in (3, 5):
+        await sessions.note(drawer, "s1", "web", [{"url": f"https://a.example/{step}"}], step)
+    await sessions.note(drawer, "s1", "web", [{"url": "https://a.example/3"}], 5)
+
+    document = to_json(export.to_document(await sessions.find(drawer, "s1")))
+
+    crabs = {"relation": "branch", "branchId": "crabs"}
+    revision = {"stepNumber": 5, "relation": "revision", "sources": [1, 2]}
+    assert document["tree"] == [
+        {
+            "stepNumber": 1,
+            "steps": [
+                {"stepNumber": 3, **crabs, "sources": [1]},
+                {"stepNumber": 4, **crabs, "supersededBy": 5, "steps": [revision]},
+            ],
+        },
+        {"stepNumber": 2},
+        {"stepNumber": 6, "branchId": "lost"},
+        {"stepNumber": 7},
+    ]
+
+
+async def test_a_tree_of_revisions_of_revisions_has_an_end(drawer):
+    await begin(drawer, *[told(number, is_revision=True, revises=number - 1) for number in range(2, 40)])
+    found = await sessions.find(drawer, "s1")
+
+    tree = list(walk(to_tree(found.steps)))
+
+    assert [node.step_number for _, node in tree] == list(range(1, 40))
+    assert max(level for level, _ in tree) == DEEPEST
+
+
+async def test_a_session_without_turns_has_no_tree_in_its_report(drawer):
+    await begin(drawer, told(2))
+
+    assert "Tree" not in to_report(await sessions.find(drawer, "s1"))
+
+
 async def test_a_report_begins_with_the_summary_that_was_told(drawer):
     await begin(drawer, told(2, summary=f"Otters drift apart otherwise.\n# {HOSTILE}"))
     found = await sessions.find(drawer, "s1")
@@ -806,6 +855,7 @@ async def test_nothing_from_outside_is_markup_in_a_report(drawer):
     headings = [line for line in report.splitlines() if line.startswith("#")]
     assert [line.split()[1] for line in headings] == [
         "Why",
+        "Tree",
         "Steps",
         "Step",
         "Step",

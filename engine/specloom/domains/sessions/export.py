@@ -15,6 +15,7 @@ from specloom.plugins.records import inline, record
 
 from .session import CallOutcome, Gap, SessionStep, SitedSource, load_session, mark_superseded
 from .store import SESSIONS, Trail, find
+from .tree import StepNode, find_sources_of_steps, has_turns, to_tree, walk
 from .views import TRUST, ErrorPattern, error_patterns, provider_stats, summarise
 
 SECONDS = 90.0
@@ -62,6 +63,8 @@ class SessionDocument:
     steps: Sequence[SessionStep]
     sources: Sequence[CheckedSource]
     gaps: Sequence[Gap]
+    tree: Sequence[StepNode]
+    """The steps by number, branches below the step that they leave and revisions below what they revise."""
     completed_at: str | None = None
     sources_not_kept: int | None = None
     outcomes: Sequence[CallOutcome] | None = None
@@ -169,7 +172,14 @@ def export_session(
     )
     if form != "markdown":
         return answer
-    facts = {"answer": answer, "document": document, "session": session}
+    facts = {
+        "answer": answer,
+        "document": document,
+        "session": session,
+        "found": find_sources_of_steps(session.sources),
+        "tree": list(walk(document.tree)) if has_turns(trail.steps) else [],
+        "lines": {step.number: step.description for step in trail.steps},
+    }
     filters: dict[str, Callable[..., object]] = {
         "text": escape,
         "inline": inline_text,
@@ -197,6 +207,7 @@ def to_document(trail: Trail, links: Mapping[str, LinkState] = NO_LINKS) -> Sess
             for one in session.sources
         ],
         gaps=session.gaps,
+        tree=to_tree(trail.steps, session.sources),
         completed_at=(from_epoch(session.completed) or "") if session.completed else None,
         sources_not_kept=session.more_sources or None,
         outcomes=outcomes or None,
