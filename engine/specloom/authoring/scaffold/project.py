@@ -6,25 +6,12 @@ import sys
 from collections.abc import Mapping
 
 from specloom import __version__
-from specloom.core import NAME
+from specloom.core import NAME, load_table
 from specloom.specs import NAME_RULE, is_project_name
 
 from .common import ScaffoldError, draft_file, to_title
 
-_FILES: Mapping[str, str] = {
-    "pyproject.toml": "pyproject.toml",
-    "README.md": "README.md",
-    ".gitignore": "gitignore",
-    ".github/workflows/check.yml": "check.yml",
-    "src/{package}/__init__.py": "init.py",
-    "src/{package}/__main__.py": "main.py",
-    "src/{package}/project.yaml": "project.yaml",
-    "src/{package}/providers.d/capabilities/{package}.yaml": "capability.yaml",
-    "src/{package}/providers.d/{package}_api.yaml": "provider.yaml",
-    "src/{package}/tools.d/{name}.yaml": "toolset.yaml",
-    "src/{package}/tools.d/{name}/{package}_search.yaml": "tool.yaml",
-    "tests/test_server.py": "test_server.py",
-}
+_FILES: Mapping[str, str] = load_table(__file__, "project_files.yaml")
 """Each file by its path in the project, with the template that makes it."""
 _RESERVED = frozenset({NAME, "all", "test", "tests", "src"})
 _LONGEST = 32
