@@ -9,6 +9,8 @@ import pytest
 
 from specloom.authoring.explain import explain
 from specloom.cli.doctor import examine
+from specloom.compiler.build import weave_from
+from specloom.specs.library import shipped_root
 from tests.support.clock import Clock
 from tests.support.stubbed import Product, Upstreams, articles, works
 
@@ -125,6 +127,45 @@ async def test_who_is_asked_by_name_alone_is_asked_where_nobody_else_has_anythin
     assert unnamed.count()["crossref"] > 0
     assert unnamed.count()["scholarapi"] == 0
     assert set(named.providers()) == {"scholarapi"}
+
+
+OWN = """
+spec: provider/1
+name: shelf
+title: Shelf
+service: {base: "https://shelf.example.org"}
+operations:
+  scholarly:
+    input: [query]
+    steps:
+      - get: /find
+        query: {q: =args.query}
+        json: {each: papers, map: {title: {at: title, required: true}, url: {at: url, required: true}}}
+examples:
+  - name: a paper is found
+    operation: scholarly
+    args: {query: otters}
+    replies: {main: {json: {papers: [{title: A, url: "https://a.example.org/"}]}}}
+    expect: {sent: {main: {get: "https://shelf.example.org/find", query: {q: otters}}}, rows: [{title: A}]}
+"""
+
+
+async def test_a_provider_of_ones_own_is_asked_by_name_or_by_a_route_alone(tmp_path: Path) -> None:
+    (tmp_path / "providers.d").mkdir()
+    (tmp_path / "providers.d" / "shelf.yaml").write_text(OWN.lstrip(), encoding="utf-8")
+    model, _, report = weave_from([shipped_root(), tmp_path])
+    assert not report.errors
+    found = {**NOTHING, "shelf.example.org": {"papers": [{"title": "A", "url": "https://a.example.org/"}]}}
+
+    async def asked(environ: dict[str, str], **arguments: str) -> int:
+        upstreams = Upstreams(found)
+        await Product(upstreams, environ, model=model).call("academic_search", query="otters", **arguments)
+        return upstreams.count()["shelf"]
+
+    assert await asked({}) == 0
+    assert await asked({}, provider="shelf") == 1
+    assert await asked({"SEARCH_ROUTING": '{"academic": "shelf"}'}) == 1
+    assert await asked({"SEARCH_ROUTING": '{"academic": "crossref"}'}) == 0
 
 
 async def test_a_refusal_of_who_wants_no_key_asks_for_none() -> None:

@@ -15,6 +15,7 @@ from specloom.model import (
     Hints,
     Input,
     Setting,
+    Stage,
     Strategy,
     Tool,
     Value,
@@ -58,7 +59,7 @@ from .symbols import (
     result_shape,
     settings_of_procedures,
 )
-from .values import Scope, compile_definitions, compile_text, entries_of, items_of, maps_of, scalars_of, whole
+from .values import Scope, compile_definitions, compile_text, entries_of, expand, items_of, maps_of, scalars_of, whole
 from .view import compile_view
 
 DEFAULT_DEADLINE = 60.0
@@ -104,6 +105,7 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
     told_as = _envelope(root.get("envelope"), report)
     hints = compile_hints(root.get("hints"), done, inputs, tracker)
     notices = compile_notices(root.get("notices"), done.plus(failures=maybe(TEXT)), tracker)
+    _check_orders(plan, after, dict(values), report)
     cache = _cache(root.get("cache"), done, inputs)
     record = _record(root.get("record"), inputs, report)
     failures = _failures(root.get("record"), answer, report)
@@ -224,6 +226,21 @@ def _opt_in(node: Node | None, settings: dict[str, Setting], report: Report) -> 
     return name
 
 
+def _check_orders(
+    plan: Iterable[Strategy], after: Iterable[Stage], values: Mapping[str, Value], report: Report
+) -> None:
+    """Warn of lists of providers made of all that there are: who is in no order is asked by name or a route alone."""
+    plan = list(plan)
+    values_of_plan = [one.providers for one in plan] + [part.providers for one in plan for part in one.parts]
+    several = [*values_of_plan, *(stage.providers for stage in stages_of(plan, after))]
+    for value in filter(None, several):
+        for path in sorted(expand(value.uses, values)):
+            if path[0] == "configured" and len(path) > 1:
+                message = f"configured.{path[1]} has those as well who are in no order, which are asked by name alone"
+                hint = f"use order.{path[1]}, or route.{path[1]}"
+                report.add("W310", value.place, message, hint)
+
+
 def _envelope(node: Node | None, report: Report) -> Envelope | None:
     """The envelope that a tool names; one that is not registered is reported."""
     if not isinstance(node, YamlScalar):
@@ -249,6 +266,7 @@ def _scope(
             "config": settings_shape(settings),
             "caller": whole({"tenant": TEXT, "user": TEXT}),
             "route": whole(lists),
+            "order": whole(lists),
             "configured": whole(lists),
             "providers": whole(lists),
             "dropped": whole(dict.fromkeys(_labels(root, "as"), INTEGER)),

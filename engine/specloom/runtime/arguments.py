@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from specloom.core import Fault, Secret, dataclass, did_you_mean, field, find_nearest, is_day, replace
@@ -334,14 +334,14 @@ def _refused(tool: Tool, problem: _Problem) -> Fault:
 def digest_prefix(
     tool: Tool,
     model: Model,
-    orders: Mapping[str, tuple[str, ...]],
+    orders: Iterable[Mapping[str, tuple[str, ...]]],
     settings: Mapping[str, Mapping[str, Any]],
     own: Mapping[str, Any],
 ) -> Digest:
     """The digest, so far, of what is the same for every call of a tool: the specs and settings behind it, and who is
-    asked in which order."""
+    asked in which order, and who there is beside them."""
     parts: list[Any] = [model.digest, tool.name, tool.digest, tool.cache.shape if tool.cache else 0, _plain(own)]
-    parts.append({name: list(order) for name, order in orders.items()})
+    parts += [{name: list(order) for name, order in one.items()} for one in orders]
     parts.append({name: _plain(values) for name, values in settings.items()})
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode())
 

@@ -171,6 +171,8 @@ class Routes:
     warnings: tuple[str, ...] = field(default=())
     unmet: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """For each capability those who were written into its route and lack a setting."""
+    own: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """For each capability the configured providers of its own order, whatever route is written."""
     good_until: float = math.inf
     """When the first of those who are asked leaves its route, in seconds since the epoch."""
 
@@ -228,6 +230,7 @@ def plan_routes(
     if single and single not in providers:
         warnings.append(f"{SINGLE} is {single!r}, which is not a provider; known: {', '.join(sorted(providers))}")
     orders: dict[str, tuple[str, ...]] = {}
+    own: dict[str, tuple[str, ...]] = {}
     unmet: dict[str, tuple[str, ...]] = {}
     for capability in model.heads.capabilities.values():
         offering = model.heads.offering(capability.name)
@@ -243,17 +246,16 @@ def plan_routes(
             written = general
         if written is None and single in offering:
             written = [single]
-        if written is None:
-            wanted = []
-            for name in capability.order:
-                end, _ = providers[name].ends.get(capability.name, _NEVER) if name in offering else _OVER
-                if now < end:
-                    wanted.append(name)
-                    good_until = min(good_until, end if name in configured else math.inf)
-            if prices is not None:
-                wanted.sort(key=lambda name: prices.get(name, 0.0))
-        else:
-            wanted = written
+        ranked = []
+        for name in capability.order:
+            end, _ = providers[name].ends.get(capability.name, _NEVER) if name in offering else _OVER
+            if now < end:
+                ranked.append(name)
+                good_until = min(good_until, end if name in configured else math.inf)
+        if prices is not None:
+            ranked.sort(key=lambda name: prices.get(name, 0.0))
+        own[capability.name] = tuple(name for name in ranked if name in configured)
+        wanted = ranked if written is None else written
         able = (name for name in wanted if name in offering and name in configured)
         orders[capability.name] = tuple(dict.fromkeys(able))
         lacking = (name for name in written or () if name in offering and name not in configured)
@@ -267,4 +269,4 @@ def plan_routes(
                 needed = " and ".join(one.name for one in providers[name].settings.values() if one.required)
                 warnings.append(f"routing: {name!r} is not configured; set {needed}")
     routed = bool(chosen) or any(len(order) > 1 for order in orders.values())
-    return Routes(orders, routed, tuple(dict.fromkeys(warnings)), unmet, good_until)
+    return Routes(orders, routed, tuple(dict.fromkeys(warnings)), unmet, own, good_until)

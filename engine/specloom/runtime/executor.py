@@ -636,7 +636,7 @@ class Executor:
         self._keep_routes()
         prefix = self._prefixes.get(tool.name)
         if prefix is None:
-            orders, own = self.routes.orders, self.tool_settings[tool.name]
+            orders, own = (self.routes.orders, self.routes.own), self.tool_settings[tool.name]
             prefix = self._prefixes[tool.name] = digest_prefix(tool, self.model, orders, self.settings, own)
         return answer_key(tool, arguments, prefix, self.sharing(owner))
 
@@ -721,7 +721,7 @@ class Executor:
         """Who can be asked now."""
         self._keep_routes()
         resting = self.breakers.resting()
-        return Offer(self.routes.orders, self.configured, self.missing, resting, self.routes.unmet)
+        return Offer(self.routes.orders, self.configured, self.missing, resting, self.routes.unmet, self.routes.own)
 
     async def _pursue(
         self, tool: Tool, arguments: Arguments, owner: str, is_shared: bool, progress: Progress | None

@@ -86,6 +86,8 @@ class Offer:
     """Providers whose breaker is open; they are not suggested."""
     unmet: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Per capability those who were put into its route and are not configured."""
+    own: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Per capability the configured providers of its own order, whatever route is written."""
 
 
 NOT_ASKED = "not_asked"
@@ -230,6 +232,8 @@ class PlanContext(RunBindings):
     """Whose call it is: `tenant` and `user`."""
     route: PerCapability
     """The providers that are asked, in their order."""
+    order: PerCapability
+    """The configured providers of the order that the capability says itself, whatever route is written."""
     providers: PerCapability
     """The providers that there are."""
     configured: PerCapability
@@ -273,6 +277,7 @@ def plan_context(
         config=config,
         caller=dict(zip(("tenant", "user"), split_owner(owner), strict=True)),
         route=PerCapability(lambda name: list(offer.orders.get(name, ()))),
+        order=PerCapability(lambda name: list(offer.own.get(name, ()))),
         providers=PerCapability(lambda name: list(model.heads.offering(name))),
         configured=PerCapability(lambda name: [one for one in model.heads.offering(name) if one in offer.configured]),
         now=now,

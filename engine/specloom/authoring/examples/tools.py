@@ -267,16 +267,27 @@ class _ToolExample:
         parts, model = self.example.stated.get("providers") or {}, self.model
         named = {name.partition(".")[0] for name in parts}
 
+        routes = self.example.stated.get("routes") or {}
+
         # Both are worked out where they are asked for: an example that asks few is not judged by all.
         def order(one: Capability) -> tuple[str, ...]:
-            """Ranked as the capability says, then by name."""
-            return tuple(name for name in model.heads.offering(one.name) if f"{name}.{one.name}" in parts)
+            """As the example says, else as the capability does."""
+            offering = model.heads.offering(one.name)
+            wanted = routes.get(one.name, one.order)
+            return tuple(name for name in wanted if f"{name}.{one.name}" in parts and name in offering)
+
+        def own(one: Capability) -> tuple[str, ...]:
+            """Those of the order that the capability says itself."""
+            return tuple(name for name in one.order if name in named and name in model.heads.offering(one.name))
 
         def missing(one: Provider) -> tuple[str, ...]:
             return () if one.name in named or is_configured(one, {}) else tuple(missing_settings(one, {}))
 
         return Offer(
-            DerivedMapping(model.capabilities, order), frozenset(named), DerivedMapping(model.providers, missing)
+            DerivedMapping(model.capabilities, order),
+            frozenset(named),
+            DerivedMapping(model.providers, missing),
+            own=DerivedMapping(model.capabilities, own),
         )
 
     def _answer(self, ask: Ask) -> Answer | Fault:

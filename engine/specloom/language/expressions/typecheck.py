@@ -47,7 +47,7 @@ from .parser import ExpressionProblem, Node
 Path = tuple[str, ...]
 Item = TypeVar("Item")
 
-WHOLE_ROOTS = frozenset({"args", "config", "steps", "values", "route", "providers"})
+WHOLE_ROOTS = frozenset({"args", "config", "steps", "values", "route", "order", "configured", "providers"})
 """Roots that only group named values; one as a whole would hide what an expression depends on."""
 
 
