@@ -85,7 +85,9 @@ def say_shortfall(one: Shortfall, model: Model) -> str:
     if not one.failed:
         return f"Nobody is configured for {what}, so it is missing."
     failures = say_failures(one.failed, model)
-    failures = failures[:1].upper() + failures[1:]
+    if not _title(one.failed[0].provider, model):
+        # A name stays as it is spelled, also where a sentence begins with it.
+        failures = failures[:1].upper() + failures[1:]
     if one.instead:
         more = f" for {what}" if what else ""
         return f"{failures}; {_title(one.instead, model)} answered{more} instead."

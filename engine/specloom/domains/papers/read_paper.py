@@ -136,6 +136,8 @@ class PaperReading:
     """What is known of the paper; None before anybody was asked."""
     recorded_by: str = ""
     faults: list[Fault] = field(default_factory=list)
+    without: list[str] = field(default_factory=list)
+    """Who was asked for something and has nothing of it, in that order."""
     short: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Pages by their address that were too short to be the paper."""
 
@@ -150,10 +152,14 @@ class PaperReading:
                 self.faults.append(Fault("upstream_unavailable", f"{provider} gave no answer in time"))
             except Fault as fault:
                 # What somebody does not have says nothing of the next.
-                self.faults += [fault] if fault.kind != "not_found" else []
+                if fault.kind != "not_found":
+                    self.faults.append(fault)
+                else:
+                    self.without.append(provider)
             else:
                 if answer.rows:
                     return answer.rows[0], provider
+                self.without += [provider] if answer.asked else []
         return {}, ""
 
     async def read(self, address: str) -> dict[str, Any]:
@@ -238,8 +244,13 @@ class PaperReading:
                 raise
             why = f"its page cannot be read: {fault.message}"
             message = f"No archive and no free PDF gives the text of this paper, and {why}"
-            raise fault.told_as(message=message, detail=_join([*self.faults, fault])) from fault
+            raise fault.told_as(message=message, detail=self._tell_tried(fault)) from fault
         return self._tell(record, page, DIRECT, "" if _is_whole(page) else note)
+
+    def _tell_tried(self, page: Fault) -> str:
+        """Who was asked: how each failed, who has nothing, and every way in which the page was tried."""
+        nothing = f"nothing of it at {', '.join(dict.fromkeys(self.without))}" if self.without else ""
+        return "; ".join(filter(None, [_join(self.faults), nothing, (page.detail or page.message).rstrip(".")]))
 
     def _tell(self, known: Mapping[str, Any], page: Mapping[str, Any], source: str, note: str = "") -> PaperText:
         """The record of a reading: `known` of the paper, and the `page` or text that was read."""
