@@ -155,3 +155,14 @@ async def test_who_was_asked_by_name_is_named_with_how_it_failed(tool: str) -> N
         for how in FAULTS:
             result, asked = await ask_scripted(tool, lambda name, how=how: failing(name, how), provider=provider)
             assert not asked or all(says(text_of(result), name, how) for name in asked), (provider, how)
+
+
+async def test_who_has_nothing_of_the_kind_asked_for_is_no_alternative_to_those_who_failed() -> None:
+    product = Product(Upstreams(), model=at_once())
+
+    result = await product.call("academic_search", query="otters")
+
+    told = result["content"][0]["text"]
+    error = json.loads(told[told.index("{") :])["error"]
+    assert {"crossref", "pubmed"} <= {one.partition(":")[0] for one in error["detail"].split("; ")}
+    assert error.get("alternatives", []) == []

@@ -155,3 +155,17 @@ def test_a_recording_holds_no_secret_of_a_link_that_leads_on() -> None:
 
     assert kept["response"]["headers"] == {"link": '<https://x.example.org/?key=REDACTED&p=2>; rel="next"'}
     assert "secret" not in json.dumps(kept)
+
+
+async def test_a_pause_for_which_there_is_no_time_is_not_made_and_the_failure_is_told(tmp_path: Path) -> None:
+    root = write_demo(tmp_path / "specs")
+    retry = "  retry: {on: [upstream_unavailable], times: 2, wait: 60s}\noperations:"
+    (root / "providers.d" / "keyed.yaml").write_text(SPEC.replace("operations:", retry, 1), encoding="utf-8")
+    upstream = Upstream({"a": 503})
+    executor = demo_executor(root, sender=upstream, environ={"KEYED_KEYS": "a"})
+
+    with pytest.raises(Fault, match="Keyed failed .HTTP 503.") as caught:
+        await executor.upstreams.ask("keyed", "demo_pages", {"query": "x"}, within=50.0)
+
+    assert not caught.value.late
+    assert upstream.seen == ["a"]

@@ -10,7 +10,7 @@ from specloom.language import evaluate, truthy
 from specloom.model import Model, Tool, Value, questions
 
 from .arguments import Arguments
-from .plan import Offer, PlanContext, PlanRun, ProviderOutcome
+from .plan import NOT_ASKED, Offer, PlanContext, PlanRun, ProviderOutcome
 
 
 def resolve(name: str, operation: str, tool: Tool, model: Model, offer: Offer) -> None:
@@ -67,9 +67,13 @@ def point_to_others(fault: Fault, tool: Tool, offer: Offer, outcome: ProviderOut
 
 
 def not_asked(tool: Tool, offer: Offer, outcome: ProviderOutcome) -> list[str]:
-    """The providers in the routes of a tool that its caller may name, that were not asked and do not rest; in order."""
+    """The providers in the routes of a tool that its caller may name, that were not asked and do not rest; in order.
+
+    Those who have nothing of the kind asked for are not among them.
+    """
     names = (name for one in tool.capabilities for name in offer.orders.get(one, ()))
-    asked = {*outcome.tried, *offer.resting}
+    silent = (one.provider for one in outcome.attempts if one.result == NOT_ASKED)
+    asked = {*outcome.tried, *silent, *offer.resting}
     return list(dict.fromkeys(name for name in names if name in _choices(tool) and name not in asked))
 
 

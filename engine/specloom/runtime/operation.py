@@ -41,6 +41,8 @@ class Wait:
     """A pause before a retry, in seconds."""
 
     seconds: float
+    because: Fault | None = None
+    """What failed, which is thrown where there is no time for the pause."""
 
 
 Running = Generator[Request | Wait, Response | None, Answer]
@@ -308,7 +310,7 @@ def _exchange(provider: Provider, step: Step, request: Request, context: Operati
                     raise _named(fault, provider) from None
                 pause = max(pause, float(fault.said_after))
             attempt += 1
-            yield Wait(pause)
+            yield Wait(pause, _named(fault, provider))
 
 
 def _read(provider: Provider, step: Step, request: Request, response: Response, context: OperationContext) -> list[Row]:
@@ -356,16 +358,23 @@ def drive(running: Running, answer: Callable[[Request], Response | Fault]) -> An
     raise _endless(running)
 
 
-async def drive_live(running: Running, send: Callable[[Request], Awaitable[Response]]) -> Answer:
-    """What the operation gives when its requests are really sent, pauses included. Raises Fault."""
+async def drive_live(
+    running: Running, send: Callable[[Request], Awaitable[Response]], until: float | None = None
+) -> Answer:
+    """What the operation gives when its requests are really sent, pauses included. Raises Fault.
+
+    A pause that would end after `until`, a moment of the loop, is not made: what failed before it is the fault.
+    """
     give: Response | Fault | None = None
     for _ in range(MOST_TURNS):
         wanted = _advance(running, give)
         if isinstance(wanted, Answer):
             return wanted
         if isinstance(wanted, Wait):
-            give = None
-            await asyncio.sleep(wanted.seconds)
+            is_late = until is not None and asyncio.get_running_loop().time() + wanted.seconds >= until
+            give = wanted.because if is_late else None
+            if give is None:
+                await asyncio.sleep(wanted.seconds)
             continue
         try:
             give = await send(wanted)

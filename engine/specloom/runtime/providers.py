@@ -287,7 +287,7 @@ class Upstreams:
             meter.afford if meter is not None else None,
         )
         try:
-            answer = await drive_live(running, send)
+            answer = await drive_live(running, send, until)
         except Fault as fault:
             # What could be read and then not be worked with is as bad as what could not be read.
             if fault.kind != "layout_changed":
