@@ -20,6 +20,7 @@ from specloom.core import PagePosition, count_tokens
 from specloom.core.messages import Request, Response
 from specloom.runtime import AnswerEnd, Executor, Presenter, parse_arguments, write_cursor
 from specloom.runtime.cursor import LONGEST, read_cursor
+from tests.promises.test_pages import WALKS
 from tests.support import paged
 from tests.support.paged import serve, title
 from tests.support.shipped import shipped_model
@@ -108,6 +109,63 @@ def test_a_walk_through_merged_indexes_gives_each_work_once_whatever_fits(budget
     rows = flat(asyncio.run(walk(product, "academic_search", "papers", budgets, query="otters", num_results=size)))
 
     assert sorted(rows) == [title(n) for n in range(300)]
+
+
+@pytest.mark.parametrize("cached", [True, False])
+@pytest.mark.parametrize("name", ["citation_graph", "search_and_scrape"])
+async def test_a_walk_of_a_tool_that_lists_its_rows_in_its_own_way_gives_each_once_whatever_fits(
+    name: str, cached: bool
+) -> None:
+    # A host is read one page after the other, so that few of them are enough.
+    fewer = {"total": 8, "size": 5} if name == "search_and_scrape" else {}
+    for one in [replace(one, **fewer) for one in WALKS if one.tool == name]:
+        for budget in (200, 1500):
+            shown: list[str] = []
+            cursor: dict[str, str] = {}
+            upstreams = one.upstreams()
+            product = make(upstreams, cached=cached)
+            calls = 0
+            while calls < ENOUGH:
+                calls += 1
+                # Without a cache each call is one of a server of its own, which knows nothing of those before.
+                product = product if cached else make(upstreams, cached=False)
+                answer = await product.answer(one.tool, **{**one.question, "max_tokens": budget}, **cursor)
+                shown += [row[one.shows].rpartition("/")[2] for row in answer[one.rows]]
+                if answer.get("nextCursor") is None:
+                    break
+                cursor = {"cursor": answer["nextCursor"]}
+
+            assert shown == one.expected(), (one.operation, budget)
+            assert budget > 200 or calls > one.total // one.size + 1, "nothing was ever cut"
+
+
+async def test_a_list_that_is_told_in_part_says_how_many_and_that_there_is_more() -> None:
+    one = next(one for one in WALKS if one.tool == "citation_graph")
+
+    result = await make(one.upstreams()).call(one.tool, **{**one.question, "max_tokens": 400})
+
+    answer = result["structuredContent"]
+    assert answer["citedByCount"] == len(answer["citedBy"]) < one.size
+    assert answer["moreExists"] is True
+    assert "referencesCount" not in answer
+    count = answer["citedByCount"]
+    assert answer["notices"] == [f"Here are the first {count} of 20 citing works; the cursor goes on behind them."]
+    assert result["content"][0]["text"].endswith(f"Next page: cursor {answer['nextCursor']}")
+
+
+async def test_two_lists_at_once_are_cut_without_a_cursor() -> None:
+    stubs = {
+        "/paper/batch": [{"paperId": "5eed", "title": "Seed"}],
+        "/paper/5eed/citations": serve(paged.semanticscholar_citations, 50),
+        "/paper/5eed/references": serve(paged.semanticscholar_references, 50),
+    }
+    product = make(Upstreams(stubs, otherwise=(404, {}, {})))
+
+    answer = await product.answer("citation_graph", paper="10.1000/seed", num_results=20, max_tokens=400)
+
+    assert len(answer["citedBy"]) < 20
+    assert "nextCursor" not in answer
+    assert "moreExists" not in answer
 
 
 @pytest.mark.parametrize("cached", [True, False])
@@ -392,4 +450,4 @@ def test_of_what_is_not_its_rows_a_cursor_stands_behind_all(answer: str) -> None
 
     assert woven.report.errors == [], woven.sentences
     assert woven.tool().cursor is not None
-    assert woven.tool().cursor.rows == ""  # type: ignore[union-attr]
+    assert woven.tool().cursor.lists == ()  # type: ignore[union-attr]

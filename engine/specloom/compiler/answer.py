@@ -120,37 +120,53 @@ def _compile_list(
 _COLUMN = "rows[*]."
 
 
-def find_row_keys(cursor: CursorInput, answer: Iterable[AnswerKey], budget: Node | None, report: Report) -> CursorInput:
+def find_row_keys(
+    cursor: CursorInput, node: Map, answer: Iterable[AnswerKey], budget: Node | None, report: Report
+) -> CursorInput:
     """The cursor with the keys of the answer that follow from its rows, so that it can stand at any of these.
 
-    It stands behind all where no key lists the rows as they are, or several do, and where none is the cursor alone.
+    `node` are the inputs of the spec, of which the cursor may name these keys. It stands behind all rows where it names
+    none and no key lists the rows as they are, or several do, and where none is the cursor alone.
     """
     keys = list(answer)
-    lists = [key.name for key in keys if key.fields is not None and key.value.text == "rows" and key.take is None]
+    check_keys(node, cursor.name, keys, report)
+    lists = cursor.lists or tuple(
+        key.name for key in keys if key.fields is not None and key.value.text == "rows" and key.take is None
+    )
     values = {key.name: key.value.text for key in keys if key.fields is None}
 
     def named(text: str) -> tuple[str, ...]:
         return tuple(name for name, value in values.items() if value == text)
 
     following = named("next_cursor")
-    if len(lists) != 1 or len(following) != 1:
-        return cursor
+    if not lists or (len(lists) > 1 and not cursor.lists) or len(following) != 1:
+        return replace(cursor, lists=())
     for item in maps_of(budget.get("cut") if isinstance(budget, Map) else None):
         said = to_plain(item)
-        if said["of"] == lists[0] and (said["to"] < 1 or said.keys() & {"keep", "last", "source"}):
-            message = f"{lists[0]!r} gives way from its end, where the cursor goes on, and one stays"
+        if said["of"] in lists and (said["to"] < 1 or said.keys() & {"keep", "last", "source"}):
+            message = f"{said['of']!r} gives way from its end, where the cursor goes on, and one stays"
             report.add("E105", item.place, message, "write `to: 1` without `keep`, `last` and `source`")
     columns = [
         name for name, text in values.items() if text.startswith(_COLUMN) and text.removeprefix(_COLUMN).isidentifier()
     ]
     return replace(
         cursor,
-        rows=lists[0],
+        lists=lists,
         following=following[0],
-        more=named("more_exists"),
-        counts=named("length(rows)"),
+        more=tuple(key.name for key in keys if key.fields is None and ("more_exists",) in key.value.uses),
+        counts=(*cursor.counts, *named("length(rows)")),
         columns=tuple(columns),
     )
+
+
+def check_keys(node: Map, name: str, answer: Iterable[AnswerKey], report: Report) -> None:
+    """Report what a cursor names and the answer does not have."""
+    said, known = node.get(name), [key.name for key in answer]
+    for word in ("lists", "counts"):
+        for item in scalars_of(said.get(word) if isinstance(said, Map) else None):
+            if item.value not in known:
+                message = f"the answer has no key {item.value!r}"
+                report.add("E110", item.place, message, did_you_mean(str(item.value), known))
 
 
 def compile_hints(

@@ -53,10 +53,10 @@ def compile_cursor(
     entries = [(one.key, one.value) for one in entries_of(node) if isinstance(one.value, Map)]
     found = [(name, value) for name, value in entries if to_plain(value.get("type")) == CURSOR]
     for name, value in entries:
-        if "size" in value and to_plain(value.get("type")) != CURSOR:
-            report.add(
-                "E105", value.entries["size"].place, f"{name!r} is no cursor, which `size` belongs to", "remove it"
-            )
+        for word in [] if to_plain(value.get("type")) == CURSOR else ["size", "lists", "counts"]:
+            if word in value:
+                message = f"{name!r} is no cursor, which `{word}` belongs to"
+                report.add("E105", value.entries[word].place, message, "remove it")
     for _, value in found[1:]:
         report.add("E105", value.place, "a tool goes on in one way, and has one cursor", f"{found[0][0]!r} is it")
     if not found:
@@ -72,7 +72,11 @@ def compile_cursor(
         message = f"the tool has no input {size!r} that is a whole number"
         report.add("E110", cursor.entries["size"].place, message, did_you_mean(size, numbers))
     cutting = [at for at, stage in enumerate(after) if stage.kind == "take"]
-    return CursorInput(name, size, cutting[-1] if cutting else None)
+    if "counts" in said and "lists" not in said:
+        place = cursor.entries["counts"].place
+        report.add("E105", place, "`counts` belongs to `lists`", "name the keys that list rows")
+    lists, counts = tuple(said.get("lists", ())), tuple(said.get("counts", ()))
+    return CursorInput(name, size, cutting[-1] if cutting else None, lists, counts=counts)
 
 
 def compile_inputs(node: Node | None, around: Symbols, report: Report) -> dict[str, Input]:

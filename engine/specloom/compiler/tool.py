@@ -115,8 +115,9 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
     told = answer_shape(answer, returned)
     text = compile_answer_text(root.get("text"), done, told)
     budget = compile_budget(root.get("budget"), done, told)
-    if cursor is not None:
-        cursor = find_row_keys(cursor, answer, root.get("budget"), report)
+    node = root.get("input")
+    if cursor is not None and isinstance(node, Map):
+        cursor = find_row_keys(cursor, node, answer, root.get("budget"), report)
     check_window(root, text, report)
     reads = compile_reads(root.get("reads"), inputs, report)
     view = compile_view(root.get("view"), done, told, around.views)

@@ -288,8 +288,8 @@ class CursorInput:
     """The input that says how many rows a page has, which stays what it was; "" for none."""
     take: int | None = None
     """Which stage after the plan says how many rows are told; None where all are."""
-    rows: str = ""
-    """The key of the answer that lists the rows one for one, so that a part of them can be told; "" for none."""
+    lists: tuple[str, ...] = ()
+    """The keys of the answer that list its rows, so that a part of them can be told where one of these is there."""
     following: str = ""
     """The key that is the next cursor."""
     more: tuple[str, ...] = ()

@@ -45,7 +45,7 @@ def find_continuation(tool: Tool, model: Model, arguments: Arguments) -> Continu
     if tool.cursor is None or not text:
         return None
     cursor = read_cursor(tool, arguments.given, str(text), model)
-    if not cursor.told or not tool.cursor.rows:
+    if not cursor.told or not tool.cursor.lists:
         return None
     begin = write_cursor(tool, arguments.given, replace(cursor, told=0))
     whole = replace(arguments, given={**arguments.given, tool.cursor.name: begin})
@@ -107,12 +107,8 @@ class AnswerPart:
     tool: Tool
     given: Mapping[str, Any]
     begin: AnswerEnd
-
-    @property
-    def rows(self) -> str:
-        """The key that lists them."""
-        assert self.tool.cursor is not None
-        return self.tool.cursor.rows
+    rows: str
+    """The key that lists them."""
 
     @property
     def following(self) -> frozenset[str]:
@@ -131,7 +127,7 @@ class AnswerPart:
         cursor = self.tool.cursor
         assert cursor is not None
         count = max(1, count)
-        if count >= len(answer[cursor.rows]):
+        if count >= len(answer[self.rows]):
             return dict(answer)
         end = write_cursor(self.tool, self.given, replace(self.begin, told=self.begin.told + count))
         more = {cursor.following: end, **dict.fromkeys(cursor.more, True)}
@@ -142,19 +138,31 @@ def find_part(
     tool: Tool, model: Model, arguments: Arguments, answer: Mapping[str, Any], begin: str
 ) -> AnswerPart | None:
     """The part that begins at a cursor; None where its rows cannot be gone on with."""
-    if not begin or tool.cursor is None or not tool.cursor.rows or not answer.get(tool.cursor.rows):
+    rows = find_list(tool, answer)
+    if not begin or not rows:
         return None
-    return AnswerPart(tool, arguments.given, read_cursor(tool, arguments.given, begin, model))
+    return AnswerPart(tool, arguments.given, read_cursor(tool, arguments.given, begin, model), rows)
+
+
+def find_list(tool: Tool, answer: Mapping[str, Any]) -> str:
+    """The key of an answer that lists its rows; "" where none does, several do, or it is empty."""
+    names = tool.cursor.lists if tool.cursor is not None else ()
+    there = [name for name in names if answer.get(name) is not None]
+    return there[0] if len(there) == 1 and answer[there[0]] else ""
 
 
 def _with_rows(tool: Tool, answer: Mapping[str, Any], which: slice) -> dict[str, Any]:
     """The answer with some of its rows, and with what follows from these."""
-    cursor = tool.cursor
+    cursor, rows_key = tool.cursor, find_list(tool, answer)
     assert cursor is not None
-    rows = answer.get(cursor.rows) or []
-    changed: dict[str, Any] = {cursor.rows: rows[which]}
+    if not rows_key:
+        return dict(answer)
+    rows = answer[rows_key]
+    changed: dict[str, Any] = {rows_key: rows[which]}
     for name in cursor.counts:
-        changed[name] = len(rows[which])
+        # Each list has its count, and of what is not there nothing is counted.
+        if name in answer:
+            changed[name] = len(rows[which])
     for name in cursor.columns:
         # Where a row lacks the field, which value is whose is not known.
         if len(column := answer.get(name) or ()) == len(rows):

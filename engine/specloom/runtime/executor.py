@@ -759,7 +759,9 @@ class Executor:
             raise
         outcome.cost = question.bill.to_json()
         outcome.lives = [*lives, *(life for context in contexts for life in context.lives)]
-        if outcome.cursor is not None and outcome.cursor.offset:
+        # What is told in parts of an answer that is not kept is made again for each of these.
+        is_made_again = tool.cache is None and outcome.begin is not None
+        if is_made_again or (outcome.cursor is not None and outcome.cursor.offset):
             for _, _, answer in outcome.pages:
                 if answer.keep is not None:
                     await answer.keep()
