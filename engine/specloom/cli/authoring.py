@@ -234,7 +234,16 @@ def _draft(options: Namespace, model: Model) -> str:
     name = options.name
     sample = _read(getattr(options, "sample", None))
     match options.kind:
+        case "provider" if options.openapi is not None:
+            if sample is not None or options.body is not None:
+                raise CommandError("--openapi describes request and reply; leave out --from and --body")
+            described = _read(options.openapi) or b""
+            return authoring.draft_from_openapi(
+                model, name, options.capability, described, options.operation, options.base
+            )
         case "provider":
+            if options.operation:
+                raise CommandError("--operation names one of a description; say which with --openapi FILE")
             return authoring.draft_provider(model, name, options.capability, sample, options.base, _read(options.body))
         case "capability":
             return authoring.draft_capability(model, name, sample)

@@ -7,10 +7,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any
+from urllib.parse import quote
 
 from specloom.compiler import compile_provider
 from specloom.core import Fault, Report, dataclass
 from specloom.model import Argument, Capability, Model, Provider, Row
+from specloom.runtime import STEP as TOKEN_STEP
 from specloom.runtime import drive, perform
 from specloom.specs import parse_spec
 
@@ -35,6 +37,7 @@ from .sample import (
 UNDECIDED = "https://decide.invalid/the-address-from-the-documentation"
 """What the example expects until its author says where the request goes; `.invalid` never resolves (RFC 2606)."""
 
+_TOKEN_REPLY: Mapping[str, Any] = {"json": {"access_token": "t", "token_type": "Bearer", "expires_in": 3600}}
 _LONGEST_TEXT = 160
 _LONGEST_REST = 200
 """Signs of JSON that something in a result may have which nothing reads; what is larger is not in the example."""
@@ -74,9 +77,10 @@ def write_provider(
         settings: dict[str, Any] = {}
         for setting in provider.settings.values():
             if setting.name in request.config:
-                settings[setting.name] = "k"
+                settings[setting.name] = request.values.get(setting.name, "k")
         running = perform(provider, provider.operations[contract.name], new.args(), settings, clock(DEFAULT_NOW))
-        new.rows = drive(running, lambda asked: to_response(new.reply(), asked.url)).rows
+        replies = {TOKEN_STEP: _TOKEN_REPLY, "main": new.reply()}
+        new.rows = drive(running, lambda asked: to_response(replies[asked.step], asked.url)).rows
     except Fault:
         new.rows = []
     _compile(new, model)
@@ -210,7 +214,8 @@ class _ProviderDraft:
     def _examples(self) -> Iterator[dict[str, Any]]:
         required = [name for name, one in self.contract.row.items() if one.required]
         request = self.request
-        sent: dict[str, Any] = {request.verb: f"{request.base}{request.path}" if request.path else UNDECIDED}
+        path = re.sub(r"\{args\.([a-z0-9_]+)\}", lambda hole: quote(str(request.args[hole[1]]), safe=""), request.path)
+        sent: dict[str, Any] = {request.verb: f"{request.base}{path}" if path else UNDECIDED}
         if request.query:
             sent["query"] = request.sent_query
         if request.sent_headers:
@@ -228,8 +233,9 @@ class _ProviderDraft:
     def _example(self, name: str, reply: Mapping[str, Any], expect: Mapping[str, Any]) -> dict[str, Any]:
         common: dict[str, Any] = {"name": name, "operation": self.contract.name, "args": self.args()}
         if self.request.config:
-            common["config"] = dict.fromkeys(self.request.config, "k")
-        return {**common, "replies": {"main": reply}, "expect": expect}
+            common["config"] = {name: self.request.values.get(name, "k") for name in self.request.config}
+        token = {TOKEN_STEP: _TOKEN_REPLY} if "client_credentials" in self.request.auth else {}
+        return {**common, "replies": {**token, "main": reply}, "expect": expect}
 
 
 def _to_list(path: Sequence[str]) -> Sequence[str]:

@@ -13,7 +13,7 @@ from specloom.core import dataclass
 from specloom.model import Argument, Capability
 
 from .common import ScaffoldError, flow
-from .sample import WORDS, words_of
+from .sample import WORDS, to_jmespath, words_of
 
 _QUERY_NAMES, _COUNT_NAMES, _KEY_NAMES = (frozenset(WORDS[kind].split()) for kind in ("query", "count", "key"))
 _WANTED = {"integer": 10, "number": 10, "boolean": True, "list": ["otters"], "date": "2026-01-02"}
@@ -42,6 +42,10 @@ class DraftRequest:
     others: list[str] = field(default_factory=list)
     """What could be sent and is not, one line each."""
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)
+    values: dict[str, str] = field(default_factory=dict)
+    """What examples set a setting to, where that is not `k`."""
+    pages: tuple[str, str] = ("", "")
+    """How a parameter asks for a further page, `page`, `offset` or `cursor`, and its name."""
 
     @property
     def verb(self) -> str:
@@ -55,6 +59,24 @@ class DraftRequest:
         if name not in self.args:
             self.args[name] = values[0] if values else _WANTED.get(argument.kind, "otters")
         return self.args[name]
+
+    def paging(self, kind: str, key: str) -> None:
+        """Remember by which parameter pages are asked for; a cursor before a number."""
+        if not self.pages[0] or kind == "cursor":
+            self.pages = (kind, key)
+
+    def place_cursor(self, reply: Any) -> None:
+        """Propose how pages are read, with the place of the next cursor in a reply where there is one."""
+        kind, key = self.pages
+        if not kind:
+            return
+        parameter = flow(key)
+        words = f"{{parameter: {parameter}}}"
+        if kind == "cursor":
+            at = next(_find_next(reply, ()), None)
+            words = f"{{parameter: {parameter}, at: {at or 'page.WHERE_THE_NEXT_IS'}}}"
+        rest = "most: 3, enough: length(rows) >= args.num_results"
+        self.doubts["paging"] = f"whether further pages are read; if so: `paging: {{{kind}: {words}, {rest}}}`"
 
     def add_key(self, name: str) -> str:
         """The setting with the key of a provider, as an expression."""
@@ -74,19 +96,19 @@ def read_request(name: str, contract: Capability, base: str, body: bytes | None)
     for key in dict.fromkeys(key for key, _ in pairs):
         values = [value for other, value in pairs if other == key]
         value = values if len(values) > 1 else values[0]
-        request.query[key], request.sent_query[key] = _guess(request, name, contract, key, value)
+        request.query[key], request.sent_query[key] = guess(request, name, contract, key, value)
     if body is not None:
         _read_body(request, name, contract, body)
     if not base and not request.query and not request.body_kind and "query" in contract.arguments:
         request.query["q"], request.sent_query["q"] = "=args.query", request.use("query", contract.arguments)
         request.doubts["q"] = "the name of the parameter"
-    _check_use(request, contract, is_given=bool(base) or body is not None)
+    check_use(request, contract, is_given=bool(base) or body is not None)
     order = list(contract.arguments)
     request.args = dict(sorted(request.args.items(), key=lambda pair: order.index(pair[0])))
     return request
 
 
-def _check_use(request: DraftRequest, contract: Capability, *, is_given: bool) -> None:
+def check_use(request: DraftRequest, contract: Capability, *, is_given: bool) -> None:
     """Ask where what is looked for goes, if nothing that is sent is it."""
     if not is_given or request.args.keys() & {"query", *_needed(contract)}:
         return
@@ -113,7 +135,7 @@ def _read_body(request: DraftRequest, name: str, contract: Capability, body: byt
         request.body_kind = "form"
         request.body, request.sent_body = {}, {}
         for key, value in parse_qsl(text, keep_blank_values=True):
-            request.body[key], request.sent_body[key] = _guess(request, name, contract, key, value)
+            request.body[key], request.sent_body[key] = guess(request, name, contract, key, value)
         return
     if not isinstance(document, dict):
         raise ScaffoldError("the body is no JSON object; a spec writes one under `body: {json: …}`")
@@ -127,7 +149,7 @@ def _guess_inside(request: DraftRequest, name: str, contract: Capability, value:
         pairs = {
             key: _guess_inside(request, name, contract, inner)
             if isinstance(inner, (dict, list))
-            else _guess(request, name, contract, key, inner)
+            else guess(request, name, contract, key, inner)
             for key, inner in value.items()
             if inner is not None
         }
@@ -138,7 +160,7 @@ def _guess_inside(request: DraftRequest, name: str, contract: Capability, value:
     return to_literal(value), value
 
 
-def _guess(request: DraftRequest, name: str, contract: Capability, key: str, value: Any) -> tuple[Any, Any]:
+def guess(request: DraftRequest, name: str, contract: Capability, key: str, value: Any) -> tuple[Any, Any]:
     """What a spec sends under this name, and what an example then sees."""
     arguments = contract.arguments
     word = plain_name(key)
@@ -162,8 +184,8 @@ def _guess(request: DraftRequest, name: str, contract: Capability, key: str, val
 
 
 def plain_name(key: str) -> str:
-    """The word that a parameter goes by: of `page[size]` it is page_size, of `filter[query]` query."""
-    pieces = [re.sub(r"[-.]", "_", piece.lower()) for piece in re.findall(r"[^\[\]]+", key)]
+    """The word that a parameter goes by: of `page[size]` it is page_size, of `filter[query]` and `a.query` query."""
+    pieces = [piece.lower().replace("-", "_") for piece in re.findall(r"[^\[\].]+", key)]
     if len(pieces) < 2:
         return pieces[0] if pieces else ""
     whole = "_".join(pieces)
@@ -178,6 +200,20 @@ def to_literal(value: Any) -> Any:
         quoted = value.replace("\\", "\\\\").replace("'", "\\'")
         return f"='{quoted}'"
     return value
+
+
+_NEXT = frozenset(WORDS["next"].split())
+
+
+def _find_next(value: Any, path: tuple[str, ...]) -> Iterator[str]:
+    """Where a reply has a cursor, as an expression over its page."""
+    if not isinstance(value, dict) or len(path) > 3:
+        return
+    for name, inner in value.items():
+        if re.sub(r"[^a-z]", "", name.lower()) in _NEXT and not isinstance(inner, (dict, list)):
+            yield f"page.{to_jmespath((*path, name))}"
+    for name, inner in value.items():
+        yield from _find_next(inner, (*path, name))
 
 
 def request_lines(request: DraftRequest) -> Iterator[tuple[str, str]]:

@@ -106,8 +106,11 @@ def _parse_json(document: Any, fields: Mapping[str, Argument]) -> Sample:
     def score(candidate: _Candidate) -> float:
         found = match(fields, find_leaves(candidate.items, _walk))
         inner = [name for name, leaf in found.items() if leaf and ITEMS in leaf.path and fields[name].kind != "list"]
-        matched = sum(likeness(fields[name], leaf) for name, leaf in found.items() if leaf and name not in inner)
-        return matched + min(len(candidate.items), 9) / 20 - candidate.depth / 20
+        scores = [likeness(fields[name], leaf) for name, leaf in found.items() if leaf and name not in inner]
+        matched = sum(one if one >= SURE else one / 3 for one in scores)
+        # Lists below lists are mostly what results are made of, so they have to be more like results.
+        below = 0.5 * (f"{ITEMS}." in candidate.each)
+        return matched + min(len(candidate.items), 9) / 20 - candidate.depth / 20 - below
 
     scored = sorted(((score(one), one) for one in _candidates(document)), key=lambda pair: pair[0], reverse=True)
     if not scored:
@@ -399,7 +402,7 @@ def likeness(field: Argument, leaf: Leaf) -> float:
     year = field.name.endswith("year") and field.kind == "integer" and _has_year(leaf.value)
     first = _first_of(field, leaf)
     is_own = field.kind == "text" and isinstance(first, str) and _joined(_bare(leaf.path[-1])) == _joined(field.name)
-    if not (relative or year or is_own or fits(field.kind, first)):
+    if not (relative or year or is_own or fits(field.kind, first)) or (leaf.parts and field.kind != "list"):
         return 0.0
     score = max((_by_name(field, one) for one in _meanings(leaf.path, field)), default=0.0)
     score += 0.01 * leaf.everywhere - 0.01 * (len(leaf.path) - 1)
