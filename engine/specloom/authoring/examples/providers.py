@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl
@@ -26,6 +27,7 @@ from specloom.runtime import drive, perform, read_quota, read_settings
 from specloom.specs import Spec
 
 from .compare import Example, ExampleTrace, compare_result, differing_request, examples_of, place_of, short
+from .selectors import explain
 
 DEFAULT_NOW = "2026-01-01T00:00:00Z"
 
@@ -34,10 +36,15 @@ def check_provider(spec: Spec, provider: Provider, report: Report) -> list[tuple
     """Run a provider's examples and compare; what each did, for the coverage of the spec."""
     traces: list[tuple[Example, ExampleTrace]] = []
     for example in provider_examples(spec, provider, report):
-        trace = _run_example(example, provider)
+        apart = replace(example, report=Report())
+        trace = _run_example(apart, provider)
         if trace is not None:
-            _compare(example, provider.operations[example.stated["operation"]], trace)
+            _compare(apart, provider.operations[example.stated["operation"]], trace)
             traces.append((example, trace))
+        found = apart.report.found
+        if trace is not None and any(one.code == "E401" for one in found):
+            found = explain(spec, example, provider, found, _run_example)
+        report.take(found)
     with_example = {example.stated.get("operation") for example in examples_of(spec, report)}
     for operation in provider.operations.values():
         if operation.name not in with_example:
