@@ -64,6 +64,7 @@ docs-check: setup ## fail if a generated page is not what would be generated
 	$(VENV)/specloom docs --check
 	$(PYTHON_IN) scripts/rooms.py --check
 	$(PYTHON_IN) scripts/manual.py --check
+	$(PYTHON_IN) scripts/cookbook.py --check
 	$(PYTHON_IN) bench/history.py --check
 	$(PYTHON_IN) scripts/site.py --check
 
@@ -75,6 +76,7 @@ docs: setup ## generate the pages, tables and schemas that are generated
 	$(VENV)/specloom docs
 	$(PYTHON_IN) scripts/rooms.py
 	$(PYTHON_IN) scripts/manual.py
+	$(PYTHON_IN) scripts/cookbook.py
 	$(PYTHON_IN) bench/history.py
 
 site: setup ## the documentation as a site, in out/site

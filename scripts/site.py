@@ -200,6 +200,7 @@ def sections(pages: Mapping[str, Page]) -> dict[str, list[str]]:
     return {
         "Start": ["index.md"],
         "Guides": [name for name in pages if name.startswith(f"{GUIDES}/")],
+        "Cookbook": sorted((name for name in pages if name.startswith("cookbook/")), key=first),
         "Reference": sorted(set(reference) - set(children), key=first),
         "About": [name for name in beside if name in pages],
         "Decisions": sorted((name for name in pages if name.startswith("decisions/")), key=first),
