@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import yaml
 
 from specloom.authoring import docs
 from specloom.authoring.check import judge_one
@@ -129,6 +130,40 @@ def test_registry_metadata_names_secrets_as_such_and_stays_short() -> None:
     assert variables["SPECLOOM_CACHE_KEY"]["isSecret"]
     assert all(isinstance(one.get("default", ""), str) for one in variables.values())
     assert f"<!-- mcp-name: {said['name']} -->" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_form_of_the_registry_begins_with_what_matters_and_ends_with_servers_over_http() -> None:
+    said = json.loads(generated()["server.json"])
+
+    names = [one["name"] for one in said["packages"][0]["environmentVariables"]]
+    meta = said["_meta"]["io.modelcontextprotocol.registry/publisher-provided"]
+    at = [names.index(one["first"]) for one in meta["settings"]]
+    assert names[:4] == ["BRAVE_API_KEY", "EXA_API_KEY", "OPENALEX_EMAIL", "SPECLOOM_TOOLSETS"]
+    assert at == [sum(one["count"] for one in meta["settings"][:number]) for number in range(len(at))]
+    assert sum(one["count"] for one in meta["settings"]) == len(names) == len(set(names))
+    assert meta["settings"][-1]["title"] == "Servers over HTTP"
+    assert {"HTTP_CSP", "OAUTH_AUDIENCE", "PORT"} <= set(names[at[-1] :])
+    assert not {"SPECLOOM_CACHE", "FRED_API_KEY"} & set(names[at[-1] :])
+    # The registry refuses more.
+    assert len(json.dumps(meta)) <= 4096
+
+
+def test_every_variable_that_the_form_puts_last_is_one() -> None:
+    table = yaml.safe_load((Path(docs.__file__).parent / "registry.yaml").read_text(encoding="utf-8"))
+
+    assert set(table["http"]) <= set(VARIABLES)
+    assert {name for name in VARIABLES if name.startswith(("HTTP_", "OAUTH_", "RATE_LIMIT_"))} <= set(table["http"])
+
+
+def test_a_setting_that_does_nothing_alone_says_what_it_goes_with() -> None:
+    said = json.loads(generated()["server.json"])
+
+    texts = {one["name"]: one["description"] for one in said["packages"][0]["environmentVariables"]}
+
+    assert texts["EPO_OPS_CONSUMER_KEY"].endswith(" Only with EPO_OPS_CONSUMER_SECRET.")
+    assert texts["SEARXNG_HEADERS"].endswith(" Only with SEARXNG_URL.")
+    assert "Only with" not in texts["BRAVE_API_KEY"]
+    assert "Only with" not in texts["CROSSREF_EMAIL"]
 
 
 @pytest.fixture

@@ -216,7 +216,8 @@ def _facts(model: Model, library: Library) -> dict[str, Any]:
         for toolset in tool.toolsets:
             toolsets.setdefault(toolset, []).append(tool.name)
     uses = list_uses(model)
-    registry = [*map(_registry_variable, VARIABLES.values()), *map(_registry_setting, uses)]
+    groups = _group_settings(model, uses)
+    registry = [one for _, listed in groups for one in listed]
     return {
         "command": COMMAND,
         "version": __version__,
@@ -229,6 +230,7 @@ def _facts(model: Model, library: Library) -> dict[str, Any]:
         "engine_tables": _engine_tables(),
         "variables": list(VARIABLES.values()),
         "registry": registry,
+        "groups": [{"title": title, "first": listed[0]["name"], "count": len(listed)} for title, listed in groups],
         "bundle": dict(_bundle_settings({one["name"]: one for one in registry})),
         "converters": list(CONVERTERS.values()),
         "functions": [FUNCTIONS[name] for name in sorted(FUNCTIONS)],
@@ -248,6 +250,34 @@ def _engine_tables() -> dict[str, dict[str, Any]]:
         kind = "one record" if "properties" in schema else {"array": "a list", "object": "an object"}[schema["type"]]
         tables[name] = {"holds": "by name" if by_name else kind, "fields": list(inner.get("properties", ()))}
     return tables
+
+
+def _group_settings(model: Model, uses: Sequence[Use]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """The groups in which the registry lists what can be set: the title of each, and its entries."""
+    table = load_table(__file__, "registry.yaml")
+    groups: dict[str, list[dict[str, Any]]] = {key: [] for key in table["titles"]}
+    first = list(load_table(__file__, "bundle.yaml"))
+    for variable in VARIABLES.values():
+        entry = _registry_variable(variable)
+        key = "first" if variable.name in first else "http" if variable.name in table["http"] else "engine"
+        groups[key].append(entry)
+    for use in uses:
+        entry = _registry_setting(use)
+        if needed := list_needed(model, use):
+            entry["description"] += f" Only with {' and '.join(needed)}."
+        is_pace = use.name.endswith(("_RATE", "_USD"))
+        key = "pace" if is_pace else "keys" if use.providers and not use.tools and not use.collections else "tools"
+        groups["first" if use.name in first else key].append(entry)
+    groups["first"].sort(key=lambda one: first.index(one["name"]))
+    return [(table["titles"][key], listed) for key, listed in groups.items() if listed]
+
+
+def list_needed(model: Model, use: Use) -> tuple[str, ...]:
+    """The variables without which a variable that only one provider reads does nothing."""
+    if len(use.providers) != 1 or use.tools or use.collections:
+        return ()
+    settings = model.providers[use.providers[0]].settings.values()
+    return tuple(one.name for one in settings if one.required and not one.stand_in and one.name != use.name)
 
 
 def _registry_variable(variable: Variable) -> dict[str, Any]:
