@@ -165,6 +165,33 @@ def test_its_specs_hold_without_a_warning(program: Path, tmp_path: Path) -> None
     assert "0 errors, 0 warnings" in said
 
 
+def test_its_command_speaks_of_itself(program: Path, tmp_path: Path) -> None:
+    whole = run_well(program, "--help", cwd=tmp_path)
+    of_one = run_well(program, "serve", "--help", cwd=tmp_path)
+    slip = run(program, "serv", cwd=tmp_path)
+
+    assert whole.startswith("usage: bird-songs [-h]")
+    assert "Bird songs: tools for models" in whole
+    assert "bird-songs serve --toolset core" in of_one
+    assert "specloom" not in whole + of_one
+    assert slip.returncode == 2
+    assert 'did you mean "serve"' in slip.stderr
+
+
+def test_it_is_written_into_a_host_under_its_own_name(program: Path, tmp_path: Path) -> None:
+    (tmp_path / ".cursor").mkdir()
+
+    said = run_well(program, "install", "cursor", "--no-keys", cwd=tmp_path)
+
+    entry = json.loads((tmp_path / ".cursor/mcp.json").read_text(encoding="utf-8"))["mcpServers"]
+    assert entry.keys() == {"bird-songs"}
+    assert entry["bird-songs"]["command"] == str(program)
+    assert entry["bird-songs"]["args"] == ["serve"]
+    assert "it lists 1 tools" in said
+    run_well(program, "uninstall", "cursor", cwd=tmp_path)
+    assert not (tmp_path / ".cursor/mcp.json").exists()
+
+
 def test_its_own_test_passes(program: Path, project: Path) -> None:
     python = program.with_name("python.exe" if os.name == "nt" else "python")
 

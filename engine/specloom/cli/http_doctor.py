@@ -18,6 +18,7 @@ from specloom.core import Paint, cut, dataclass
 from .doctor import Finding, finding_lines
 from .exits import PROBLEMS
 from .http_visitor import ENDPOINT, LEGACY, META, MODERN, PATIENCE, TOKEN, Reply, Unanswered, Visitor
+from .overview import name_program
 
 NOT_OURS, UNREACHABLE = 3, 75
 """Exit codes: what answers is another program; nothing answers."""
@@ -128,7 +129,7 @@ def _endpoint(visitor: Visitor, first: Reply) -> tuple[bool, list[Finding]]:
     match first.status:
         case 200 if first.result:
             name = str(_find_info(first).get("name", ""))
-            if name != "specloom":
+            if name != name_program()[0]:
                 says = f"it is an MCP server, and its name is {cut(name, 40)!r}"
                 return False, [Finding("broken", "endpoint", says, "look at the address")]
             return True, [Finding("ok", "endpoint", f"{where} answers everybody who can reach it")]

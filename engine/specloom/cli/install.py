@@ -12,12 +12,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from specloom.core import columns, did_you_mean, table
+from specloom.core import columns, did_you_mean, program_name, table
 
 from .common import CommandError, say, tell, writing
 from .exits import PROBLEMS
 from .host_file import HostFileError, find_entry, put_entry, remove_entry, render_entry
 from .hosts import HostCommand, McpHost, load_hosts, mask_entry
+from .overview import name_program
 from .tool_states import known_variables
 
 MOST_KEYS = 3
@@ -28,6 +29,7 @@ BACKUP = ".before-{name}"
 
 def install(options: Namespace) -> int:
     """Write the entry, try it as the host would, and say what comes next; without a host, say which there are."""
+    options.name = options.name or name_program()[0]
     if not options.host:
         return _list_hosts(options.name)
     host = _find_host(options.host)
@@ -54,6 +56,7 @@ def install(options: Namespace) -> int:
 
 def uninstall(options: Namespace) -> int:
     """Take the entry out; the file is as it was before, byte for byte, where nothing else changed since."""
+    options.name = options.name or name_program()[0]
     host = _find_host(options.host)
     path = _find_path(host, options)
     text, is_new = _read(path)
@@ -102,7 +105,7 @@ def _list_hosts(name: str) -> int:
             state = "not installed"
         rows.append([host.name, state, f"{host.title}: {path}"])
     say("\n".join(table(rows, columns())))
-    tell("next: `specloom install HOST` for one of them; `--dry-run` shows what it would write")
+    tell(f"next: `{name_program()[0]} install HOST` for one of them; `--dry-run` shows what it would write")
     return 0
 
 
@@ -133,15 +136,16 @@ def _find_argv(command: str) -> tuple[str, ...]:
             raise CommandError(f"there is no program {argv[0] if argv else ''!r}; give --command one that can be run")
         return str(Path(program).absolute()), *argv[1:]
     # Not the one that PATH names: it may be another installation than the one that runs.
-    beside = Path(sys.executable).with_name("specloom.exe" if os.name == "nt" else "specloom")
-    named = shutil.which(sys.argv[0]) if Path(sys.argv[0]).stem == "specloom" else None
+    name = name_program()[0]
+    beside = Path(sys.executable).with_name(f"{name}.exe" if os.name == "nt" else name)
+    named = shutil.which(sys.argv[0]) if Path(sys.argv[0]).stem == name else None
     program = named or (str(beside) if beside.is_file() else None)
     if program is None:
-        return sys.executable, "-m", "specloom", "serve"
+        return sys.executable, "-m", program_name(os.environ), "serve"
     runner = shutil.which("uvx")
     if runner and f"{os.sep}archive-v" in str(Path(program).resolve()):
         # It stands in a folder that uv may empty at any time.
-        return str(Path(runner).absolute()), "specloom", "serve"
+        return str(Path(runner).absolute()), name, "serve"
     return str(Path(program).absolute()), "serve"
 
 
@@ -316,7 +320,7 @@ def _try(host: McpHost, name: str, path: Path) -> int:
     assert entry is not None
     tools, problem = try_server(host.read_command(entry))
     if problem:
-        again = f"`specloom uninstall {host.name}` takes it out again"
+        again = f"`{name_program()[0]} uninstall {host.name}` takes it out again"
         raise CommandError(f"started as {host.title} starts it, it does not answer: {problem}; {again}", PROBLEMS)
     say(f"started as {host.title} starts it, it lists {tools} tools")
     say(f"next: {host.next}")

@@ -11,7 +11,7 @@ import sys
 from specloom.core import load_table
 
 from .exits import USAGE
-from .overview import overview
+from .overview import name_program, overview, say_own
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
 
 def _find_command(commands: _Table, words: Sequence[str]) -> _Table:
     """What the words name; one that is no command is told with the one that it is most like, and ends with 2."""
-    path = ["specloom"]
+    path = [name_program()[0]]
     found: _Table = {"commands": commands}
     for word in words:
         if "commands" not in found or word.startswith("-"):
@@ -64,7 +64,7 @@ def make_parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
     """
     commands = dict(load_table(__file__, "commands.yaml"))
     shared = commands.pop("shared")
-    parser = _Parser(prog="specloom", allow_abbrev=False, formatter_class=_Formatter)
+    parser = _Parser(prog=name_program()[0], allow_abbrev=False, formatter_class=_Formatter)
     parser.commands = commands
     parser.add_argument("--version", action=_Version)
     _add_commands(parser, "COMMAND", commands, shared, words)
@@ -82,14 +82,14 @@ def _add_commands(
         if asked in commands and name != asked:
             continue
         if words is not None and name != asked:
-            inner.add_parser(name, help=command["help"], add_help=False)
+            inner.add_parser(name, help=say_own(command["help"]), add_help=False)
             continue
         texts: dict[str, Any] = {"formatter_class": _Formatter}
         if "example" in command:
-            texts["description"] = f"{command['help'][0].upper()}{command['help'][1:]}."
-            texts["epilog"] = f"example:\n  {command['example']}"
+            texts["description"] = say_own(f"{command['help'][0].upper()}{command['help'][1:]}.")
+            texts["epilog"] = say_own(f"example:\n  {command['example']}")
             texts["formatter_class"] = _RawFormatter
-        one = inner.add_parser(name, help=command["help"], allow_abbrev=False, **texts)
+        one = inner.add_parser(name, help=say_own(command["help"]), allow_abbrev=False, **texts)
         if "example" in command:
             one.set_defaults(parser=one)
         if "runs" in command:
@@ -101,6 +101,8 @@ def _add_commands(
             options.pop("completes", None)
             if group and group not in groups:
                 groups[group] = one.add_mutually_exclusive_group()
+            if "help" in options:
+                options["help"] = say_own(options["help"])
             for key in ("type", "choices"):
                 if isinstance(options.get(key), str):
                     options[key] = _named(options[key])

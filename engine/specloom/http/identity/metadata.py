@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from urllib.parse import urlsplit
 
-from specloom.core import dataclass
+from specloom.core import NAME, dataclass
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 ENDPOINT = "/mcp"
@@ -24,6 +24,8 @@ class ResourceMetadata:
     url: str
     """Where clients find this document, as challenges say."""
     scopes: tuple[str, ...] = ()
+    name: str = NAME
+    """What people are told that they sign in to."""
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -37,7 +39,7 @@ class ResourceMetadata:
             "authorization_servers": [self.issuer],
             **({"scopes_supported": list(self.scopes)} if self.scopes else {}),
             "bearer_methods_supported": ["header"],
-            "resource_name": "specloom",
+            "resource_name": self.name,
         }
         return json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode()
 

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from specloom.core import (
+    NAME,
     VARIABLES,
     Fault,
     VariableError,
@@ -19,6 +20,7 @@ from specloom.core import (
     state_folder,
 )
 from specloom.net import ParsedUrl, check_url
+from specloom.server import name_server
 
 from .api_keys import find_api_keys
 from .identity import is_scope
@@ -53,6 +55,8 @@ class IdentitySettings:
     """The file of what is revoked; "" keeps that in memory."""
     tenants: str = ""
     """The file or folder of what tenants have set for themselves, "" where there is none."""
+    server_name: str = NAME
+    """What the server is called."""
 
     @property
     def issuer_host(self) -> str:
@@ -65,7 +69,7 @@ class IdentitySettings:
         if not self.issuer:
             return None
         where = locate_metadata(self.resource, self.public_url)
-        return ResourceMetadata(self.resource, self.issuer, where, self.scopes.supported)
+        return ResourceMetadata(self.resource, self.issuer, where, self.scopes.supported, self.server_name)
 
 
 def read_identity_settings(environ: Mapping[str, str]) -> IdentitySettings:
@@ -107,6 +111,7 @@ def read_identity_settings(environ: Mapping[str, str]) -> IdentitySettings:
         api_keys=find_api_keys(environ),
         revocations=str(Path(state_folder(environ)) / FILE_NAME),
         tenants=read["SPECLOOM_TENANTS"] or "",
+        server_name=name_server(environ)[0],
     )
 
 
