@@ -20,7 +20,6 @@ from specloom.core import (
     state_folder,
 )
 from specloom.net import ParsedUrl, check_url
-from specloom.server import name_server
 
 from .api_keys import find_api_keys
 from .identity import is_scope
@@ -74,6 +73,8 @@ class IdentitySettings:
 
 def read_identity_settings(environ: Mapping[str, str]) -> IdentitySettings:
     """The settings; a VariableError with one sentence for each thing that cannot be read or does not go together."""
+    from specloom.server import name_server
+
     problems = VariableProblems()
 
     def attempt(function: Callable[..., Any], *values: Any, otherwise: Any = "") -> Any:
