@@ -8,15 +8,19 @@ import json
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from specloom.net.transport import Transport
-from specloom.runtime.presentation import Presenter
 from specloom.runtime.recordings import Sender
 from specloom.ui.actions import Actions
-from specloom.ui.exchanges import ExchangeRecorder
 from specloom.ui.loopback import COOKIE, LoopbackServer, serve_page
+
+CHECKS = Path(__file__).with_name("view_checks.js").read_text(encoding="utf-8")
+HOSTILE = (
+    "</pre><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\"> javascript:alert(1)"
+)
 
 
 class PageReply(NamedTuple):
@@ -71,9 +75,7 @@ def local_page(make_executor: Any, environ: Mapping[str, str], *, sender: Sender
     stops: list[Any] = []
 
     async def serve() -> None:
-        recorder = ExchangeRecorder(sender or Transport(allow_private=True))
-        executor = make_executor(recorder)
-        actions = Actions(executor, Presenter(executor), recorder, environ)
+        actions = Actions(lambda wrap: make_executor(wrap(sender or Transport(allow_private=True))), environ)
         stop = asyncio.Event()
         server = LoopbackServer(0, actions.act, actions.find_view)
         with serve_page(server):
@@ -81,7 +83,7 @@ def local_page(make_executor: Any, environ: Mapping[str, str], *, sender: Sender
             pages.append(LocalPage(server))
             ready.set()
             await stop.wait()
-        await executor.aclose()
+        await actions.aclose()
 
     def work() -> None:
         try:
@@ -110,3 +112,38 @@ def address_parts(address: str) -> tuple[str, str]:
     """Path and query of the address that the command prints, and the token in it."""
     parts = urlsplit(address)
     return f"{parts.path}?{parts.query}", parts.query.removeprefix("token=")
+
+
+class Window:
+    """A window of the browser on the page, and what it did beside showing it."""
+
+    def __init__(self, browser: Any, page: LocalPage) -> None:
+        self.context = browser.new_context(viewport={"width": 1200, "height": 900})
+        self.tab = self.context.new_page()
+        self.console: list[str] = []
+        self.requests: list[str] = []
+        self.tab.on("console", lambda message: self.console.append(message.text))
+        self.tab.on("pageerror", lambda error: self.console.append(str(error)))
+        self.tab.on("dialog", self._dismiss)
+        self.tab.on("request", lambda request: self.requests.append(request.url))
+        self.own = f"http://{page.host}/"
+        self.tab.goto(page.server.address)
+        self.tab.wait_for_selector("html[data-state=ready]", state="attached")
+
+    def _dismiss(self, dialog: Any) -> None:
+        self.console.append(dialog.message)
+        dialog.dismiss()
+
+    def choose(self, tool: str) -> None:
+        """Choose a tool, and wait for its form."""
+        self.tab.click(f".list button:text-is('{tool}')")
+        self.tab.wait_for_selector(f"section h2:text-is('{tool}')")
+
+    def run(self, tool: str, **values: str) -> str:
+        """Fill the form of a tool and run it; the texts of what it gave."""
+        self.choose(tool)
+        for name, value in values.items():
+            self.tab.fill(f"#input-{name}", value)
+        self.tab.click("button[type=submit]")
+        self.tab.wait_for_selector("#result h2")
+        return str(self.tab.inner_text("#result"))

@@ -14,16 +14,12 @@ from specloom.runtime.executor import Executor
 from specloom.runtime.recordings import Unsent
 from tests.support.browser import needs_browser
 from tests.support.demo_specs import demo_executor, write_demo
-from tests.support.local_page import LocalPage, local_page
+from tests.support.local_page import CHECKS, HOSTILE, LocalPage, Window, local_page
 from tests.support.loopback import Call, Loopback
 from tests.support.shipped import shipped_model
 from tests.support.viewed import write_viewed
 
-CHECKS = (Path(__file__).parents[1] / "support/view_checks.js").read_text(encoding="utf-8")
 KEY = "s3cr3t-demo-key"
-HOSTILE = (
-    "</pre><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\"> javascript:alert(1)"
-)
 
 
 @pytest.fixture
@@ -53,41 +49,6 @@ def browser() -> Iterator[Any]:
         running = driver.chromium.launch(executable_path=find_browser("").path or None, args=["--no-sandbox"])
         yield running
         running.close()
-
-
-class Window:
-    """A window of the browser on the page, and what it did beside showing it."""
-
-    def __init__(self, browser: Any, page: LocalPage) -> None:
-        self.context = browser.new_context(viewport={"width": 1200, "height": 900})
-        self.tab = self.context.new_page()
-        self.console: list[str] = []
-        self.requests: list[str] = []
-        self.tab.on("console", lambda message: self.console.append(message.text))
-        self.tab.on("pageerror", lambda error: self.console.append(str(error)))
-        self.tab.on("dialog", self._dismiss)
-        self.tab.on("request", lambda request: self.requests.append(request.url))
-        self.own = f"http://{page.host}/"
-        self.tab.goto(page.server.address)
-        self.tab.wait_for_selector("html[data-state=ready]", state="attached")
-
-    def _dismiss(self, dialog: Any) -> None:
-        self.console.append(dialog.message)
-        dialog.dismiss()
-
-    def choose(self, tool: str) -> None:
-        """Choose a tool, and wait for its form."""
-        self.tab.click(f".list button:text-is('{tool}')")
-        self.tab.wait_for_selector(f"section h2:text-is('{tool}')")
-
-    def run(self, tool: str, **values: str) -> str:
-        """Fill the form of a tool and run it; the texts of what it gave."""
-        self.choose(tool)
-        for name, value in values.items():
-            self.tab.fill(f"#input-{name}", value)
-        self.tab.click("button[type=submit]")
-        self.tab.wait_for_selector("#result h2")
-        return str(self.tab.inner_text("#result"))
 
 
 @pytest.fixture

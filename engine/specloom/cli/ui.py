@@ -13,6 +13,9 @@ from .exits import PROBLEMS
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from specloom.runtime import Executor
+    from specloom.ui import Wrap
+
 MOST_PORT = 65_535
 
 
@@ -32,25 +35,20 @@ def ui(options: Namespace) -> int:
 async def _serve(options: Namespace) -> None:
     import asyncio
 
-    from specloom.server import make_executor, make_presenter
+    from specloom.server import make_executor
     from specloom.storage import local_owner
-    from specloom.ui import Actions, ExchangeRecorder, LoopbackServer, serve_page
+    from specloom.ui import Actions, LoopbackServer, serve_page
 
-    recorders: list[ExchangeRecorder] = []
+    def make(wrap: Wrap) -> Executor:
+        return make_executor(os.environ, replay=options.replay, wrap=wrap)
 
-    def wrap(sender: object) -> ExchangeRecorder:
-        recorders.append(ExchangeRecorder(sender))  # type: ignore[arg-type]
-        return recorders[0]
-
+    problems: list[str] = []
     try:
-        executor = make_executor(os.environ, replay=options.replay, wrap=wrap)
+        actions = Actions(make, os.environ, owner=local_owner(os.environ, problems), is_replay=bool(options.replay))
     except ValueError as error:
         raise CommandError(str(error), PROBLEMS) from None
-    presenter = make_presenter(executor, os.environ)
-    owner = local_owner(os.environ, executor.problems)
-    for problem in executor.problems:
+    for problem in [*problems, *actions.problems]:
         tell(f"specloom: {problem}")
-    actions = Actions(executor, presenter, recorders[0], os.environ, owner=owner, is_replay=bool(options.replay))
     try:
         try:
             server = LoopbackServer(int(options.port), actions.act, actions.find_view)
@@ -66,4 +64,4 @@ async def _serve(options: Namespace) -> None:
                     await asyncio.to_thread(webbrowser.open, server.address)
             await asyncio.Event().wait()
     finally:
-        await executor.aclose()
+        await actions.aclose()

@@ -9,15 +9,13 @@ from specloom.core.lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .actions import Actions
-    from .exchanges import ExchangeRecorder
+    from .actions import Actions, Wrap
     from .loopback import LoopbackServer, serve_page
 
 __getattr__ = exports(
     __name__,
     {
-        "actions": "Actions",
-        "exchanges": "ExchangeRecorder",
+        "actions": "Actions Wrap",
         "loopback": "LoopbackServer serve_page",
     },
 )

@@ -1,7 +1,8 @@
-"""What the page asks for: the tools, what a call would do, and a call with all that is known of it."""
+"""What the page asks for: the tools, what a call would do, a call with all that is known of it, and providers."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
 import time
@@ -10,49 +11,78 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from specloom.authoring.explain import explain
+from specloom.authoring.preview import ExampleChoice, preview_provider
 from specloom.core import Fault, secrets_in
 from specloom.runtime import show_answer, view_document
-from specloom.server import Selection, make_catalogue
+from specloom.server import Selection, make_catalogue, make_presenter
 
-from .exchanges import mask_texts
+from .exchanges import ExchangeRecorder, mask_texts, record_exchanges
+from .provider_files import list_provider_files, read_provider_file, save_provider_file
 
 if TYPE_CHECKING:
-    from specloom.runtime import Executor, Presenter
-
-    from .exchanges import ExchangeRecorder
+    from specloom.runtime import Done, Executor, Sender
 
 MOST_VIEWS = 20
 """Documents of views that are kept, the newest."""
 
+Wrap = Callable[["Sender"], "Sender"]
+
 
 class Actions:
-    """Answers the page, from one executor."""
+    """Answers the page, from an executor that is made anew when a spec was saved."""
 
     def __init__(
         self,
-        executor: Executor,
-        presenter: Presenter,
-        recorder: ExchangeRecorder,
+        make: Callable[[Wrap], Executor],
         environ: Mapping[str, str],
         *,
         owner: str = "",
         is_replay: bool = False,
     ) -> None:
-        """`recorder` is the sender of the executor, and `owner` who calls."""
-        self._executor = executor
-        self._presenter = presenter
-        self._recorder = recorder
+        """`make` gives an executor with something around its sender, and `owner` is who calls."""
+        self._make = make
         self._environ = environ
         self._owner = owner
         self._is_replay = is_replay
         self._views: OrderedDict[str, str] = OrderedDict()
+        self._turn = asyncio.Lock()
+        self._executors: list[Executor] = []
         self._names: dict[str, Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]] = {
             "api/tools": self._list_tools,
             "api/explain": self._explain,
             "api/call": self._call,
+            "api/providers": self._list_providers,
+            "api/provider": self._read_provider,
+            "api/preview": self._preview,
+            "api/save": self._save,
         }
+        self._load()
+
+    def _load(self) -> None:
+        """Compile what is there now. Calls that run go on with what they began with."""
+        recorders: list[ExchangeRecorder] = []
+
+        def wrap(sender: Sender) -> Sender:
+            recorders.append(ExchangeRecorder(sender))
+            return recorders[-1]
+
+        executor = self._make(wrap)
         settings = executor.settings
-        recorder.find_secrets = lambda provider: secrets_in(settings.get(provider, {}))
+        for recorder in recorders:
+            recorder.find_secrets = lambda provider: secrets_in(settings.get(provider, {}))
+        self._executor = executor
+        self._presenter = make_presenter(executor, self._environ)
+        self._executors.append(executor)
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with settings, a sentence each."""
+        return list(self._executor.problems)
+
+    async def aclose(self) -> None:
+        """Let go of what is open."""
+        for executor in self._executors:
+            await executor.aclose()
 
     async def act(self, name: str, given: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """What the page gets; a fault as data, None where nothing has this name."""
@@ -87,21 +117,23 @@ class Actions:
         name, raw = _read_call(given)
         began = time.perf_counter()
         told: dict[str, Any] = {}
-        with self._recorder.recording() as exchanges:
+        executor, presenter = self._executor, self._presenter
+        with record_exchanges() as exchanges:
             try:
-                done = await self._executor.call(name, raw, owner=self._owner)
-                presented = await self._presenter.present(name, done, self._owner)
+                done = await executor.call(name, raw, owner=self._owner)
+                presented = await presenter.present(name, done, self._owner)
                 told = {"text": presented.text, "answer": json.loads(presented.body), "meta": done.meta}
                 if not done.fault and done.linked is None and done.arguments is not None:
-                    told["view"] = self._keep_view(name, done)
+                    told["view"] = self._keep_view(executor, name, done)
             except Fault as fault:
                 told = {"fault": _describe(fault)}
         milliseconds = round((time.perf_counter() - began) * 1000)
         return {**told, "milliseconds": milliseconds, "exchanges": exchanges}
 
-    def _keep_view(self, name: str, done: Any) -> str:
+    def _keep_view(self, executor: Executor, name: str, done: Done) -> str:
         """Where the view of an answer is read; "" where its tool has none."""
-        tool, model = self._executor.tool(name), self._executor.model
+        assert done.arguments is not None
+        tool, model = executor.tool(name), executor.model
         filled = show_answer(tool, model, done.arguments, done.answer) if tool.view is not None else None
         if filled is None:
             return ""
@@ -111,12 +143,58 @@ class Actions:
             self._views.popitem(last=False)
         return identifier
 
+    # --- Providers while they are written -----------------------------------------------------------------------------
+
+    async def _list_providers(self, _: Mapping[str, Any]) -> Mapping[str, Any]:
+        files = await asyncio.to_thread(list_provider_files, self._environ)
+        return {"providers": [{"name": name, "own": is_own} for name, (_, is_own) in files.items()]}
+
+    async def _read_provider(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        file = read_provider_file(self._environ, _read_text(given, "name"))
+        return {"name": file.name, "text": file.text, "digest": file.digest, "target": file.target}
+
+    async def _preview(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The verdict on a text, and what one of its examples does, also with another reply."""
+        file = read_provider_file(self._environ, _read_text(given, "name"))
+        text, body = _read_text(given, "text"), given.get("body")
+        numbers = [value if isinstance(value := given.get(key, 0), int) else 0 for key in ("example", "at")]
+        step, body = str(given.get("step") or ""), body if isinstance(body, str) else None
+        choice = ExampleChoice(numbers[0], step, numbers[1], body)
+        # One at a time: a compile takes the processor, and only the newest text matters.
+        async with self._turn:
+            preview = await asyncio.to_thread(preview_provider, file.shown, text, self._executor.model, choice)
+        return preview.to_json()
+
+    async def _save(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Write a text without errors into the own layer, and answer calls with it from now on."""
+        name, text = _read_text(given, "name"), _read_text(given, "text")
+        file = read_provider_file(self._environ, name)
+        async with self._turn:
+            preview = await asyncio.to_thread(preview_provider, file.shown, text, self._executor.model, ExampleChoice())
+            if preview.report.errors:
+                first = preview.report.errors[0]
+                raise Fault("validation", f"it has errors, the first in line {first.place.line}: {first.message}")
+            path = save_provider_file(self._environ, name, text, _read_text(given, "digest"))
+            try:
+                await asyncio.to_thread(self._load)
+            except ValueError as error:
+                raise Fault("config", f"{path} is saved, and the specs do not compile with it: {error}") from None
+        saved = read_provider_file(self._environ, name)
+        return {"saved": str(path), "digest": saved.digest, "target": saved.target}
+
 
 def _read_call(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     name, arguments = given.get("tool"), given.get("arguments")
     if not isinstance(name, str) or not isinstance(arguments, dict):
         raise Fault("validation", "a call is `tool`, a name, and `arguments`, an object")
     return name, arguments
+
+
+def _read_text(given: Mapping[str, Any], key: str) -> str:
+    text = given.get(key)
+    if not isinstance(text, str):
+        raise Fault("validation", f"{key} is a text")
+    return text
 
 
 def _describe(fault: Fault) -> dict[str, Any]:

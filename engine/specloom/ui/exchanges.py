@@ -23,6 +23,17 @@ LONGEST_BODY = 200_000
 _current: ContextVar[list[dict[str, Any]] | None] = ContextVar("exchanges", default=None)
 
 
+@contextmanager
+def record_exchanges() -> Iterator[list[dict[str, Any]]]:
+    """A list of what is exchanged within, also by tasks that are started there."""
+    exchanges: list[dict[str, Any]] = []
+    token = _current.set(exchanges)
+    try:
+        yield exchanges
+    finally:
+        _current.reset(token)
+
+
 class ExchangeRecorder:
     """A sender that passes requests on, and notes for the call that sends them what went out and what came back."""
 
@@ -30,16 +41,6 @@ class ExchangeRecorder:
         self._inner = inner
         self.find_secrets: Callable[[str], Sequence[Secret]] = lambda _: ()
         """The secrets among the settings of a provider."""
-
-    @contextmanager
-    def recording(self) -> Iterator[list[dict[str, Any]]]:
-        """A list of what is exchanged within, also by tasks that are started there."""
-        exchanges: list[dict[str, Any]] = []
-        token = _current.set(exchanges)
-        try:
-            yield exchanges
-        finally:
-            _current.reset(token)
 
     async def send(self, request: Request) -> Response:
         began = time.perf_counter()

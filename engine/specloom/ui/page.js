@@ -262,7 +262,143 @@ function formParts(tool, preview, result) {
   ];
 }
 
-const PARTS = { tools: ["Tools", showTools] };
+// --- Providers while they are written: the file, what its map makes of a reply, and the verdict ----------------------
+
+const authoring = { list: [], drafts: new Map(), open: null };
+
+const isChanged = () => [...authoring.drafts.values()].some((one) => one.text !== one.saved);
+addEventListener("beforeunload", (event) => { if (isChanged()) event.preventDefault(); });
+
+async function showProviders(main) {
+  authoring.list = (await ask("providers")).providers;
+  const choice = make("select", { id: "provider", onchange: () => { location.hash = `#providers/${choice.value}`; } },
+    make("option", { value: "" }, "choose one"), ...authoring.list.map((one) => make("option", { value: one.name }, one.own ? `${one.name} (your own)` : one.name)));
+  const desk = make("div", {});
+  authoring.open = async (name) => {
+    const known = authoring.list.some((one) => one.name === name) ? name : "";
+    choice.value = known;
+    if (!known) { desk.replaceChildren(make("p", { className: "soft" }, "Choose a provider; its file is read, and nothing is changed.")); return; }
+    if (!authoring.drafts.has(known)) {
+      const told = await ask("provider", { name: known });
+      if (told.fault) { desk.replaceChildren(tellFault(told.fault)); return; }
+      authoring.drafts.set(known, { ...told, saved: told.text, example: 0, reply: 0, bodies: new Map() });
+    }
+    openDesk(desk, authoring.drafts.get(known));
+  };
+  main.replaceChildren(make("div", { className: "field narrow" }, make("label", { for: "provider" }, "Provider"), choice), desk);
+}
+
+function openDesk(desk, draft) {
+  const editor = make("textarea", { id: "editor", className: "code", spellcheck: "false", wrap: "off", "aria-describedby": "editor-hint" });
+  editor.value = draft.text;
+  const save = make("button", { type: "button", disabled: true }, "Save");
+  const hint = make("p", { id: "editor-hint", className: "hint" }, `Saving writes ${draft.target}; the shipped file stays as it is.`);
+  const verdict = make("section", { id: "verdict", "aria-label": "Verdict on the file" });
+  const example = make("select", { id: "example" });
+  const reply = make("select", { id: "reply" });
+  const body = make("textarea", { id: "body", className: "code reply", spellcheck: "false", wrap: "off" });
+  const replyField = make("div", { className: "field" }, make("label", { for: "reply" }, "Reply to"), reply);
+  const rows = make("section", { id: "rows", "aria-label": "What comes out" });
+  let examples = [], isBusy = false, isDirty = false, clean = false;
+
+  const stated = () => examples[draft.example]?.replies[draft.reply];
+  const key = () => `${draft.example} ${draft.reply}`;
+  const fillReplies = () => {
+    const replies = examples[draft.example]?.replies ?? [];
+    reply.replaceChildren(...replies.map((one, place) => make("option", { value: String(place) }, `step ${one.step}${replies.filter((other) => other.step === one.step).length > 1 ? `, ${one.at + 1}` : ""}`)));
+    replyField.hidden = replies.length < 2;
+    if (replies.length) reply.value = String(Math.min(draft.reply, replies.length - 1));
+    body.disabled = !replies.length;
+    const text = draft.bodies.get(key()) ?? stated()?.body ?? "";
+    if (document.activeElement !== body) body.value = text;
+  };
+  const check = async () => {
+    if (isBusy) { isDirty = true; return; }
+    isBusy = true;
+    const own = draft.bodies.get(key()), sent = { name: draft.name, text: draft.text, example: draft.example };
+    if (own !== undefined && stated()) Object.assign(sent, { step: stated().step, at: stated().at, body: own });
+    try {
+      const told = await ask("preview", sent);
+      if (told.fault) verdict.replaceChildren(tellFault(told.fault));
+      else {
+        showVerdict(verdict, told.diagnostics, editor);
+        clean = !told.diagnostics.some((one) => one.severity === "error");
+        if (told.examples.length) {
+          examples = told.examples;
+          draft.example = Math.min(draft.example, examples.length - 1);
+          example.replaceChildren(...examples.map((one, place) => make("option", { value: String(place) }, `${one.operation}: ${one.name}`)));
+          example.value = String(draft.example);
+          fillReplies();
+        }
+        showRows(rows, told);
+      }
+    } catch (error) { say(error.message); clean = false; }
+    save.disabled = !clean || draft.text === draft.saved;
+    isBusy = false;
+    if (isDirty) { isDirty = false; check(); }
+  };
+  let timer = 0;
+  const soon = () => { save.disabled = true; clearTimeout(timer); timer = setTimeout(check, 200); };
+  editor.addEventListener("input", () => { draft.text = editor.value; soon(); });
+  body.addEventListener("input", () => { draft.bodies.set(key(), body.value); soon(); });
+  example.addEventListener("change", () => { draft.example = Number(example.value); draft.reply = 0; fillReplies(); check(); });
+  reply.addEventListener("change", () => { draft.reply = Number(reply.value); fillReplies(); check(); });
+  save.addEventListener("click", async () => {
+    save.disabled = true;
+    try {
+      const told = await ask("save", { name: draft.name, text: draft.text, digest: draft.digest });
+      if (told.fault) { say(told.fault.message); save.disabled = false; return; }
+      Object.assign(draft, { saved: draft.text, digest: told.digest, target: told.target });
+      tools.list = [];
+      say(`saved ${told.saved}; calls use it from now on`);
+    } catch (error) { say(error.message); save.disabled = false; }
+  });
+  const restore = make("button", { type: "button", onclick: () => { draft.bodies.delete(key()); body.value = stated()?.body ?? ""; check(); } }, "As stated");
+  desk.replaceChildren(make("div", { className: "halves" },
+    make("div", {}, make("div", { className: "field" }, make("label", { for: "editor" }, "The file"), editor, hint), make("p", { className: "row" }, save), verdict),
+    make("div", {}, make("div", { className: "field" }, make("label", { for: "example" }, "Example"), example), replyField,
+      make("div", { className: "field" }, make("label", { for: "body" }, "What the upstream replies ", make("small", {}, "(change it, or paste another)")), body, make("p", { className: "row" }, restore)), rows)));
+  check();
+}
+
+function goTo(editor, line, column) {
+  const lines = editor.value.split("\n"), before = lines.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0);
+  editor.focus();
+  editor.setSelectionRange(before + Math.max(0, column - 1), before + (lines[line - 1] ?? "").length);
+  editor.scrollTop = Math.max(0, (line - 4) * (editor.scrollHeight / lines.length));
+}
+
+function showVerdict(place, diagnostics, editor) {
+  const count = (severity) => diagnostics.filter((one) => one.severity === severity).length;
+  const items = diagnostics.map((one) => make("li", {},
+    make("button", { type: "button", onclick: () => goTo(editor, one.line, one.column) }, `line ${one.line}:${one.column}`),
+    " ", make("strong", { className: one.severity === "error" ? "grave" : "doubt" }, `${one.severity} ${one.code}`), ` ${one.message}`,
+    one.hint ? make("span", { className: "hint" }, one.hint) : ""));
+  const line = editor.value.split("\n").length;
+  place.replaceChildren(make("h2", {}, `${count("error")} errors, ${count("warning")} warnings in ${line} lines`), make("ul", { className: "plain" }, ...items));
+}
+
+const cell = (value) => { const text = typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value); return text.length > 300 ? `${text.slice(0, 300)}…` : text; };
+
+function showRows(place, told) {
+  if (!told.compiles) { place.replaceChildren(make("p", { className: "doubt" }, "With these errors it does not compile, so nothing is mapped.")); return; }
+  const parts = [];
+  if (told.problem) parts.push(make("p", { className: "grave" }, told.problem));
+  if (told.fault) parts.push(tellFault(told.fault));
+  if (told.rows) {
+    const names = Object.keys(told.fields).filter((name) => told.fields[name]);
+    parts.push(make("h2", {}, told.count === 1 ? "1 row" : `${told.count} rows`));
+    if (told.rows.length) parts.push(table(`Rows of ${told.operation}`, ["#", ...names], told.rows.map((row, number) => [number + 1, ...names.map((name) => cell(row[name]))])));
+    const empty = Object.keys(told.fields).filter((name) => !told.fields[name]);
+    if (empty.length && told.count) parts.push(make("p", { className: "soft" }, `In no row: ${empty.join(", ")}`));
+    if (Object.keys(told.meta).length) parts.push(fold("Beside the rows", false, block(pretty(told.meta), "What stands beside the rows")));
+    parts.push(fold(`Requests (${told.sent.length})`, false, ...told.sent.map((one) => block(requestLines(one), `Request of step ${one.step}`))));
+  }
+  if (!parts.length) parts.push(make("p", { className: "soft" }, "It has no example yet; one under `examples` shows what comes out."));
+  place.replaceChildren(...parts);
+}
+
+const PARTS = { tools: ["Tools", showTools], providers: ["Providers", showProviders] };
 let current = "";
 
 async function show() {
@@ -274,6 +410,7 @@ async function show() {
     try { await PARTS[part][1](at("main")); } catch (error) { current = ""; say(error.message); return; }
   }
   if (part === "tools") tools.choose(rest.join("/"));
+  if (part === "providers") await authoring.open(rest.join("/"));
   document.documentElement.dataset.state = "ready";
 }
 

@@ -37,13 +37,13 @@ def check_provider(spec: Spec, provider: Provider, report: Report) -> list[tuple
     traces: list[tuple[Example, ExampleTrace]] = []
     for example in provider_examples(spec, provider, report):
         apart = replace(example, report=Report())
-        trace = _run_example(apart, provider)
+        trace = run_example(apart, provider)
         if trace is not None:
             _compare(apart, provider.operations[example.stated["operation"]], trace)
             traces.append((example, trace))
         found = apart.report.found
         if trace is not None and any(one.code == "E401" for one in found):
-            found = explain(spec, example, provider, found, _run_example)
+            found = explain(spec, example, provider, found, run_example)
         report.take(found)
     with_example = {example.stated.get("operation") for example in examples_of(spec, report)}
     for operation in provider.operations.values():
@@ -79,7 +79,7 @@ def clock(text: str) -> float:
     return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
 
 
-def _run_example(example: Example, provider: Provider) -> ExampleTrace | None:
+def run_example(example: Example, provider: Provider) -> ExampleTrace | None:
     """What an example does, or None when it cannot be run, which is then reported."""
     operation = provider.operations[example.stated["operation"]]
     config, arguments = example.stated.get("config") or {}, example.stated.get("args") or {}
