@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import os
 import signal
 import socket
@@ -17,11 +18,12 @@ from tests.support.demo_specs import write_demo
 
 pytestmark = pytest.mark.process
 PATIENCE = 300
+KEY = "s3cr3t-demo-key"
 
 
 def start(folder: Path, *words: str) -> subprocess.Popen[str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "SPECLOOM_"))}
-    own = {"HOME": str(folder), "SPECLOOM_PATH": str(write_demo(folder / "specs")), "DEMO_KEY": "k"}
+    own = {"HOME": str(folder), "SPECLOOM_PATH": str(write_demo(folder / "specs")), "DEMO_KEY": KEY}
     return subprocess.Popen(
         [sys.executable, "-m", "specloom", "ui", *words],
         cwd=folder,
@@ -40,14 +42,24 @@ def test_it_prints_an_address_that_opens_the_page_until_it_is_interrupted(tmp_pa
         address = urlsplit(process.stdout.readline().strip())
         connection = http.client.HTTPConnection(address.netloc, timeout=PATIENCE)
         connection.request("GET", f"{address.path}?{address.query}")
-        status = connection.getresponse().status
+        opened = connection.getresponse()
+        opened.read()
+        cookie, folder = (opened.headers["Set-Cookie"].split("; ")[at] for at in (0, 1))
+        headers = {"Cookie": cookie, "Origin": f"http://{address.netloc}", "Content-Type": "application/json"}
+        connection.request("POST", f"{folder.removeprefix('Path=')}api/operator", b"{}", headers)
+        told = connection.getresponse().read().decode()
         connection.close()
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=PATIENCE)
 
     assert address.hostname == "127.0.0.1"
-    assert status == 200
     assert (process.returncode, errors) == (130, "")
+    operator = json.loads(told)
+    assert operator["diagnosis"]["tools"]["working"]
+    assert operator["days"] is None
+    demo = next(one for one in operator["providers"] if one["name"] == "demo")
+    assert [(one["name"], one["set"]) for one in demo["settings"]] == [("DEMO_URL", False), ("DEMO_KEY", True)]
+    assert KEY not in told
 
 
 def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:

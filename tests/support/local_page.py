@@ -67,15 +67,17 @@ class LocalPage:
 
 
 @contextmanager
-def local_page(make_executor: Any, environ: Mapping[str, str], *, sender: Sender | None = None) -> Iterator[LocalPage]:
-    """The page over what `make_executor` makes with a sender, on an event loop of its own."""
+def local_page(
+    make_executor: Any, environ: Mapping[str, str], *, sender: Sender | None = None, **options: Any
+) -> Iterator[LocalPage]:
+    """The page over what `make_executor` makes with a sender, on an event loop of its own; `options` of its actions."""
     ready = threading.Event()
     pages: list[LocalPage] = []
     failures: list[BaseException] = []
     stops: list[Any] = []
 
     async def serve() -> None:
-        actions = Actions(lambda wrap: make_executor(wrap(sender or Transport(allow_private=True))), environ)
+        actions = Actions(lambda wrap: make_executor(wrap(sender or Transport(allow_private=True))), environ, **options)
         stop = asyncio.Event()
         server = LoopbackServer(0, actions.act, actions.find_view)
         with serve_page(server):

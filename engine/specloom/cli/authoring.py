@@ -8,7 +8,7 @@ from argparse import Namespace
 
 from specloom.core import Paint, printable, table, to_json
 
-from .common import CommandError, answer, create, error_line, make_executor, say, tell, tell_errors, workbench, writing
+from .common import CommandError, answer, create, say, tell, tell_errors, workbench, writing
 from .exits import PROBLEMS
 
 TYPE_CHECKING = False
@@ -105,28 +105,9 @@ def _things(heads: Heads, unset: Mapping[str, Sequence[str]]) -> dict[str, list[
 def doctor(options: Namespace) -> int:
     if options.http is not None:
         return _doctor_http(options)
-    import asyncio
-    from pathlib import Path
+    from .diagnosis import diagnose
 
-    from specloom.core import cache_folder
-    from specloom.server import Selection, default_selection, read_switch
-
-    from .diagnosis import Diagnosis
-    from .doctor import Finding, examine, reach
-    from .tool_states import find_tool_states
-
-    executor, errors = make_executor(os.environ)
-    findings = examine(executor, [error_line(one) for one in errors], os.environ, Path(cache_folder(os.environ)))
-    if options.reach:
-        findings += asyncio.run(reach(executor, allow_private=read_switch(os.environ, "SPECLOOM_ALLOW_PRIVATE", [])))
-    try:
-        states = find_tool_states(executor.model, default_selection(os.environ), os.environ)
-    except ValueError as error:
-        findings.insert(
-            0, Finding("broken", "toolsets", str(error), "mend SPECLOOM_TOOLSETS; no server starts with it")
-        )
-        states = find_tool_states(executor.model, Selection(["all"]), os.environ)
-    found = Diagnosis(states, findings)
+    found = diagnose(os.environ, reaches=options.reach)
     return answer(
         found.to_json,
         lambda paint, width: found.lines(paint, width, details=options.details),

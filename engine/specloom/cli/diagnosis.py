@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from specloom.core import Paint, dataclass
 
-from .common import LATER
-from .doctor import NO_NETWORK, Finding, finding_lines
+from .common import LATER, error_line, make_executor
+from .doctor import NO_NETWORK, Finding, examine, finding_lines, reach
 from .exits import PROBLEMS
-from .tool_states import ToolStates, VariableGain
+from .tool_states import ToolStates, VariableGain, find_tool_states
 
 MOST_BETTER = 3
 """So many variables are named that open nothing and would be asked first."""
@@ -110,6 +110,28 @@ class Diagnosis:
         from specloom.plugins import PROGRAMS
 
         return [one.about for one in self.findings if one.about in PROGRAMS and one.state == "missing"]
+
+
+def diagnose(environ: Mapping[str, str], *, reaches: bool) -> Diagnosis:
+    """Look at everything here; with `reaches` a connection to each configured provider is tried as well."""
+    import asyncio
+    from pathlib import Path
+
+    from specloom.core import cache_folder
+    from specloom.server import Selection, default_selection, read_switch
+
+    executor, errors = make_executor(environ)
+    findings = examine(executor, [error_line(one) for one in errors], environ, Path(cache_folder(environ)))
+    if reaches:
+        findings += asyncio.run(reach(executor, allow_private=read_switch(environ, "SPECLOOM_ALLOW_PRIVATE", [])))
+    try:
+        states = find_tool_states(executor.model, default_selection(environ), environ)
+    except ValueError as error:
+        findings.insert(
+            0, Finding("broken", "toolsets", str(error), "mend SPECLOOM_TOOLSETS; no server starts with it")
+        )
+        states = find_tool_states(executor.model, Selection(["all"]), environ)
+    return Diagnosis(states, findings)
 
 
 def _choose_gains(states: ToolStates) -> list[VariableGain]:

@@ -23,20 +23,27 @@ MOST_DAYS = 10_000
 
 def stats(options: Namespace) -> int:
     """Add up the calls of the last days; exit 1 where there is no log."""
+    if not options.days.isdecimal() or not 0 < int(options.days[:6]) <= MOST_DAYS:
+        raise CommandError(f"--days is {options.days!r}; write a number from 1 to {MOST_DAYS}")
+    days = read_days(int(options.days), options.tenant)
+    if days is None:
+        raise CommandError("no call was recorded here, so there is nothing to add up", code=PROBLEMS)
+    return answer(lambda: {"days": days}, lambda paint, _width: _lines(days, paint), as_json=options.json)
+
+
+def read_days(days: int, tenant: str = "") -> list[dict[str, Any]] | None:
+    """What `add_up` gives of so many days of UTC, today included; None where there is no log."""
     from specloom.storage import read_rows
 
     path = find_audit_path()
     if path is None or not path.is_file():
-        raise CommandError("no call was recorded here, so there is nothing to add up", code=PROBLEMS)
-    if not options.days.isdecimal() or not 0 < int(options.days[:6]) <= MOST_DAYS:
-        raise CommandError(f"--days is {options.days!r}; write a number from 1 to {MOST_DAYS}")
-    since = (time.time() // DAY - int(options.days) + 1) * DAY
+        return None
+    since = (time.time() // DAY - days + 1) * DAY
     try:
-        rows = read_rows(path, tenant=options.tenant or None, since=since, limit=MOST_ROWS)
+        rows = read_rows(path, tenant=tenant or None, since=since, limit=MOST_ROWS)
     except OSError as error:
         raise CommandError(f"{path} cannot be read: {error.strerror}") from None
-    days = add_up(json.loads(row) for row in rows)
-    return answer(lambda: {"days": days}, lambda paint, _width: _lines(days, paint), as_json=options.json)
+    return add_up(json.loads(row) for row in rows)
 
 
 def add_up(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .common import CommandError, say, tell
 from .exits import PROBLEMS
@@ -35,16 +35,37 @@ def ui(options: Namespace) -> int:
 async def _serve(options: Namespace) -> None:
     import asyncio
 
+    from specloom.core import Fault
     from specloom.server import make_executor
     from specloom.storage import local_owner
     from specloom.ui import Actions, LoopbackServer, serve_page
 
+    from .diagnosis import diagnose
+    from .stats import read_days
+
     def make(wrap: Wrap) -> Executor:
         return make_executor(os.environ, replay=options.replay, wrap=wrap)
 
+    def diagnose_here(reaches: bool) -> dict[str, Any]:
+        return diagnose(os.environ, reaches=reaches).to_json()
+
+    def read_days_here(days: int) -> list[dict[str, Any]] | None:
+        try:
+            return read_days(days)
+        except CommandError as error:
+            raise Fault("config", str(error)) from None
+
     problems: list[str] = []
+    owner = local_owner(os.environ, problems)
     try:
-        actions = Actions(make, os.environ, owner=local_owner(os.environ, problems), is_replay=bool(options.replay))
+        actions = Actions(
+            make,
+            os.environ,
+            owner=owner,
+            is_replay=bool(options.replay),
+            diagnose=diagnose_here,
+            read_days=read_days_here,
+        )
     except ValueError as error:
         raise CommandError(str(error), PROBLEMS) from None
     for problem in [*problems, *actions.problems]:

@@ -1,4 +1,5 @@
-"""What the page asks for: the tools, what a call would do, a call with all that is known of it, and providers."""
+"""What the page asks for: the tools, what a call would do, a call with all that is known of it, providers, and
+what works here."""
 
 from __future__ import annotations
 
@@ -7,13 +8,13 @@ import json
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from specloom.authoring.explain import explain
 from specloom.authoring.preview import ExampleChoice, preview_provider
 from specloom.core import Fault, secrets_in
-from specloom.runtime import show_answer, view_document
+from specloom.runtime import Count, show_answer, view_document
 from specloom.server import Selection, make_catalogue, make_presenter
 
 from .exchanges import ExchangeRecorder, mask_texts, record_exchanges
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 MOST_VIEWS = 20
 """Documents of views that are kept, the newest."""
+MOST_DAYS = 7
+"""Days of which is told what was asked."""
 
 Wrap = Callable[["Sender"], "Sender"]
 
@@ -38,8 +41,16 @@ class Actions:
         *,
         owner: str = "",
         is_replay: bool = False,
+        diagnose: Callable[[bool], Mapping[str, Any]] = lambda _: {},
+        read_days: Callable[[int], Sequence[Mapping[str, Any]] | None] = lambda _: None,
     ) -> None:
-        """`make` gives an executor with something around its sender, and `owner` is who calls."""
+        """`make` gives an executor with something around its sender, and `owner` is who calls.
+
+        `diagnose` says what works here, with connections if they are to be tried, and `read_days` what was asked in so
+        many days; both may take a while.
+        """
+        self._diagnose = diagnose
+        self._read_days = read_days
         self._make = make
         self._environ = environ
         self._owner = owner
@@ -55,6 +66,7 @@ class Actions:
             "api/provider": self._read_provider,
             "api/preview": self._preview,
             "api/save": self._save,
+            "api/operator": self._tell_operator,
         }
         self._load()
 
@@ -181,6 +193,61 @@ class Actions:
                 raise Fault("config", f"{path} is saved, and the specs do not compile with it: {error}") from None
         saved = read_provider_file(self._environ, name)
         return {"saved": str(path), "digest": saved.digest, "target": saved.target}
+
+    # --- What an operator looks at ------------------------------------------------------------------------------------
+
+    async def _tell_operator(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What works here, which variables are set and never to what, and what was asked; by this page, and by day."""
+        diagnosis = await asyncio.to_thread(self._diagnose, given.get("reach") is True)
+        days = await asyncio.to_thread(self._read_days, MOST_DAYS)
+        return {
+            "diagnosis": diagnosis,
+            "providers": self._describe_providers(),
+            "tools": _add_up([one.tool_counts for one in self._executors]),
+            "operations": _add_up([one.upstreams.counts for one in self._executors]),
+            "days": days,
+        }
+
+    def _describe_providers(self) -> list[dict[str, Any]]:
+        executor, environ = self._executor, self._environ
+        return [
+            {
+                "name": one.name,
+                "title": one.title,
+                "offers": list(one.offers),
+                "configured": one.name in executor.configured,
+                "settings": [
+                    {
+                        "name": setting.name,
+                        "secret": setting.secret,
+                        "required": setting.required,
+                        "set": any(environ.get(name, "").strip() for name in (setting.name, setting.stand_in) if name),
+                    }
+                    for setting in one.settings.values()
+                ],
+            }
+            for one in executor.model.heads.providers.values()
+        ]
+
+
+def _add_up(counted: Sequence[Mapping[str, Count]]) -> list[dict[str, Any]]:
+    """How often each was called, failed and was answered from what is kept, over all executors; who never was is left
+    out.
+    """
+    sums: dict[str, Count] = {}
+    for name, count in (item for counts in counted for item in counts.items()):
+        sums.setdefault(name, Count()).merge(count)
+    return [
+        {
+            "name": name,
+            "calls": one.calls,
+            "faults": one.faults,
+            "kept": one.hits,
+            "milliseconds": round(one.mean * 1000),
+        }
+        for name, one in sorted(sums.items())
+        if one.calls
+    ]
 
 
 def _read_call(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:

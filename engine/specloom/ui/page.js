@@ -398,7 +398,55 @@ function showRows(place, told) {
   place.replaceChildren(...parts);
 }
 
-const PARTS = { tools: ["Tools", showTools], providers: ["Providers", showProviders] };
+// --- What an operator looks at ------------------------------------------------------------------------------------------
+
+const STATES = { ok: "fine", missing: "soft", warning: "doubt", broken: "grave" };
+const mark = (word, kind) => make("span", { className: kind }, word);
+
+async function showOperator(main) {
+  const look = async (reach) => {
+    say(reach ? "Connections are tried …" : "Looking …");
+    again.disabled = connect.disabled = true;
+    try {
+      const told = await ask("operator", { reach });
+      if (told.fault) place.replaceChildren(tellFault(told.fault));
+      else place.replaceChildren(...operatorParts(told));
+      say("");
+    } catch (error) { say(error.message); }
+    again.disabled = connect.disabled = false;
+  };
+  const again = make("button", { type: "button", onclick: () => look(false) }, "Look again");
+  const connect = make("button", { type: "button", onclick: () => look(true) }, "Try connections to providers");
+  const place = make("div", { id: "operator" });
+  main.replaceChildren(make("p", { className: "row" }, again, connect), place);
+  await look(false);
+}
+
+function providerRow(one) {
+  const settings = one.settings.map((setting) => make("li", {}, `${setting.name} `, setting.set ? mark("set", "fine") : mark(setting.required ? "not set, needed" : "not set", setting.required ? "doubt" : "soft"), setting.secret ? mark(" secret", "soft") : ""));
+  return [one.name, one.title, one.configured ? mark("can be asked", "fine") : mark("not configured", "doubt"), settings.length ? make("ul", { className: "plain" }, ...settings) : "needs nothing", one.offers.join(", ")];
+}
+
+function operatorParts(told) {
+  const found = told.diagnosis, parts = [];
+  const list = (title, items) => (items?.length ? [make("h2", {}, title), make("ul", {}, ...items.map((one) => make("li", {}, one)))] : []);
+  if (found.summary) parts.push(make("p", {}, make("strong", {}, found.summary)), ...list("What to do", found.steps), ...list("What could be better", found.better));
+  const counts = (caption, rows) => table(caption, ["name", "calls", "failed", "kept", "mean ms"], rows.map((one) => [one.name, one.calls, one.faults, one.kept, one.milliseconds]));
+  parts.push(make("h2", {}, "Calls"));
+  if (told.tools.length) parts.push(counts("Tools that this page called", told.tools));
+  else parts.push(make("p", { className: "soft" }, "This page has called no tool yet."));
+  if (told.operations.length) parts.push(counts("Operations of providers that it asked", told.operations));
+  if (told.days === null) parts.push(make("p", { className: "soft" }, "No call was recorded on this machine."));
+  else {
+    const rows = told.days.flatMap((day) => [[day.day, "all", day.calls, day.requests, day.usd.toFixed(4)], ...Object.entries(day.providers).map(([name, one]) => [day.day, name, "", one.requests, one.usd.toFixed(4)])]);
+    parts.push(rows.length ? table("Recorded on this machine in the last days of UTC, by any server", ["day", "provider", "calls", "requests", "dollars"], rows) : make("p", { className: "soft" }, "No call was recorded on this machine in the last days."));
+  }
+  parts.push(make("h2", {}, "Providers"), table("What each needs, and whether it is set; values are never shown", ["name", "title", "state", "variables", "offers"], told.providers.map(providerRow)));
+  if (found.examined) parts.push(fold(`Everything that was looked at (${found.examined.length})`, false, table("Findings", ["state", "about", "what", "remedy"], found.examined.map((one) => [mark(one.state, STATES[one.state]), one.about, one.says, one.remedy]))));
+  return parts;
+}
+
+const PARTS = { tools: ["Tools", showTools], providers: ["Providers", showProviders], operator: ["Operator", showOperator] };
 let current = "";
 
 async function show() {
