@@ -103,7 +103,7 @@ def test_what_a_call_would_ask_is_told_without_asking_and_without_the_secret(
 def test_what_a_call_would_ask_follows_what_is_typed(window: Window, upstream: Loopback) -> None:
     window.choose("demo_find")
     window.tab.fill("#input-query", "sea otters")
-    window.tab.wait_for_selector("#explain pre:has-text('q=sea otters')")
+    window.tab.wait_for_selector("#explain pre:has-text('q=sea%20otters')")
     window.tab.select_option("#input-time_range", label="week")
     window.tab.wait_for_selector("#explain pre:has-text('since=w')")
     window.tab.fill("#input-query", "")
@@ -129,7 +129,7 @@ def test_a_tool_is_filled_in_and_run_and_its_answer_is_only_text(window: Window,
     for summary in window.tab.locator("#result summary").all():
         if not summary.evaluate("node => node.parentElement.open"):
             summary.click()
-    assert f"GET {upstream.url}/search?q=sea otters" in window.tab.inner_text("#result")
+    assert f"GET {upstream.url}/search?q=sea%20otters" in window.tab.inner_text("#result")
     assert "X-Key: •••" in window.tab.inner_text("#result")
     assert KEY not in window.tab.content()
     assert [url for url in window.requests if not url.startswith(window.own)] == []

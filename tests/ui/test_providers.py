@@ -23,6 +23,7 @@ from tests.support.loopback import Call, Loopback
 from tests.support.shipped import shipped_model
 
 TEXT = TEXTS[PROVIDER]
+KEY = "s3cr3t-demo-key"
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +112,7 @@ def test_shipped_providers_are_previewed_as_they_are_checked() -> None:
 @pytest.fixture
 def upstream() -> Iterator[Loopback]:
     def answer(_: Call) -> tuple[int, dict[str, str], str]:
-        results = [{"title": "Found", "link": "https://example.org/a", "headline": "<b>Otherwise</b>"}]
+        results = [{"title": "Found", "link": "https://example.org/a", "headline": "<b>Otherwise</b>", "key": KEY}]
         return 200, {"Content-Type": "application/json"}, json.dumps({"results": results})
 
     with Loopback(answer) as server:
@@ -126,7 +127,8 @@ def specs(tmp_path: Path) -> Path:
 @pytest.fixture
 def page(specs: Path, upstream: Loopback) -> Iterator[LocalPage]:
     with local_page(
-        lambda sender: demo_executor(specs, upstream.url, sender=sender), {"SPECLOOM_PATH": str(specs)}
+        lambda sender: demo_executor(specs, upstream.url, sender=sender),
+        {"SPECLOOM_PATH": str(specs), "DEMO_URL": upstream.url, "DEMO_KEY": KEY},
     ) as opened:
         yield opened
 
@@ -200,6 +202,42 @@ def test_a_link_that_leads_out_of_the_own_layer_is_not_written_through(tmp_path:
         read_provider_file({"SPECLOOM_PATH": str(own)}, "demo")
 
 
+def test_an_operation_is_tried_live_as_the_text_says_it(page: LocalPage, upstream: Loopback) -> None:
+    text = edit(TEXT, "get: /search\n", "get: /find\n")
+    given = {"name": "demo", "text": text, "example": 0, "arguments": {"query": "minks"}}
+
+    told = page.ask("try", given).json
+
+    assert [(call.path, call.query[0]) for call in upstream.calls] == [("/find", ("q", "minks"))]
+    assert upstream.calls[0].headers["x-key"] == KEY
+    assert json.loads(told["bodies"][0]["body"])["results"][0]["title"] == "Found"
+    assert told["exchanges"][0]["response"]["status"] == 200
+    assert "operation: demo_pages" in told["yaml"]
+    assert KEY not in json.dumps(told)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"text": "spec: ["}, "mend the file first"),
+        ({"example": 99}, "mend the file first"),
+        ({"arguments": []}, "an object of JSON"),
+        ({"arguments": {"qery": "x"}}, "takes no argument 'qery'"),
+        (
+            {"text": edit(TEXT, "config:\n", "config:\n  DEMO_MORE: {required: true, description: More.}\n")},
+            "DEMO_MORE",
+        ),
+    ],
+)
+def test_what_cannot_be_tried_is_said_and_nothing_is_sent(
+    page: LocalPage, upstream: Loopback, change: dict[str, Any], message: str
+) -> None:
+    given = {"name": "demo", "text": TEXT, "example": 0, "arguments": {"query": "minks"}} | change
+
+    assert message in page.ask("try", given).json["fault"]["message"]
+    assert upstream.calls == []
+
+
 # --- In a browser -----------------------------------------------------------------------------------------------------
 
 
@@ -244,6 +282,24 @@ def test_rows_and_verdicts_follow_what_is_typed(window: Window, specs: Path, ups
     assert (specs / PROVIDER).read_text(encoding="utf-8") == edit(edit(TEXT, *TITLE), *REPLY)
     assert tab.title() == "specloom"
     assert upstream.calls == []
+    assert window.console == []
+
+
+@pytest.mark.process
+@needs_browser
+def test_a_live_reply_takes_the_place_of_the_stated_one(window: Window, upstream: Loopback) -> None:
+    tab = window.tab
+    tab.click("summary:has-text('Try it live')")
+    tab.fill("#arguments", '{"query": "minks"}')
+    tab.click("button:text-is('Ask the upstream once')")
+    tab.wait_for_selector("#rows td:text-is('Found')")
+
+    assert '"Found"' in tab.input_value("#body")
+    assert ("q", "minks") in upstream.calls[0].query
+    assert len(upstream.calls) == 1
+    tab.click("button:text-is('As stated')")
+    tab.wait_for_selector("#rows td:text-is('A')")
+    assert KEY not in tab.content()
     assert window.console == []
 
 

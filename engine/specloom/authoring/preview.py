@@ -53,7 +53,12 @@ class ProviderPreview:
             "diagnostics": [one.to_json() for one in self.report],
             "compiles": self.provider is not None,
             "examples": [
-                {"name": one.name, "operation": one.stated["operation"], "replies": list(_describe_replies(one))}
+                {
+                    "name": one.name,
+                    "operation": one.stated["operation"],
+                    "arguments": one.stated.get("args") or {},
+                    "replies": list(_describe_replies(one)),
+                }
                 for one in self.examples
             ],
         }

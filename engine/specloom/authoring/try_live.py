@@ -147,10 +147,19 @@ def _typed(argument: Argument, text: str) -> Any:
 
 
 async def attempt(
-    executor: Executor, provider: Provider, operation: Operation, arguments: Mapping[str, Any], sender: Sender
+    executor: Executor,
+    provider: Provider,
+    operation: Operation,
+    arguments: Mapping[str, Any],
+    sender: Sender,
+    *,
+    settings: Mapping[str, Any] | None = None,
 ) -> LiveTry:
-    """Run an operation once, without cache, breaker or limits, and keep every exchange."""
-    settings = executor.settings[provider.name]
+    """Run an operation once, without cache, breaker or limits, and keep every exchange.
+
+    `settings` are those of the executor unless they are given, as for a provider that it does not have.
+    """
+    settings = executor.settings[provider.name] if settings is None else settings
     capability = executor.model.capabilities[operation.capability]
     done = LiveTry(provider, operation, capability, arguments, executor.clock(), secrets=secrets_in(settings))
 

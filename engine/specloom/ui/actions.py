@@ -11,10 +11,11 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from specloom.authoring import attempt, example_of, to_yaml
 from specloom.authoring.explain import explain
 from specloom.authoring.preview import ExampleChoice, preview_provider
-from specloom.core import Fault, secrets_in
-from specloom.runtime import Count, show_answer, view_document
+from specloom.core import Fault, did_you_mean, parse_json, secrets_in
+from specloom.runtime import Count, missing_settings, read_settings, show_answer, view_document
 from specloom.server import Selection, make_catalogue, make_presenter
 
 from .exchanges import ExchangeRecorder, mask_texts, record_exchanges
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 MOST_VIEWS = 20
 """Documents of views that are kept, the newest."""
+MOST_BODY = 500_000
+"""Bytes of a reply that may be edited."""
 MOST_DAYS = 7
 """Days of which is told what was asked."""
 
@@ -65,6 +68,7 @@ class Actions:
             "api/providers": self._list_providers,
             "api/provider": self._read_provider,
             "api/preview": self._preview,
+            "api/try": self._try,
             "api/save": self._save,
             "api/operator": self._tell_operator,
         }
@@ -177,6 +181,41 @@ class Actions:
             preview = await asyncio.to_thread(preview_provider, file.shown, text, self._executor.model, choice)
         return preview.to_json()
 
+    async def _try(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Run the operation of an example once, live, as a text says it: what was exchanged, and it as an example."""
+        file, arguments = read_provider_file(self._environ, _read_text(given, "name")), given.get("arguments")
+        text, number = _read_text(given, "text"), given.get("example")
+        async with self._turn:
+            preview = await asyncio.to_thread(preview_provider, file.shown, text, self._executor.model, ExampleChoice())
+        provider = preview.provider
+        if provider is None or not isinstance(number, int) or not 0 <= number < len(preview.examples):
+            raise Fault("validation", "mend the file first: an operation is tried that compiles and has an example")
+        operation = provider.operations[preview.examples[number].stated["operation"]]
+        if not isinstance(arguments, dict):
+            raise Fault("validation", "the arguments are an object of JSON")
+        for name in arguments:
+            if name not in operation.input:
+                hint = did_you_mean(name, operation.input)
+                raise Fault("validation", f"{operation.id} takes no argument {name!r}; {hint}".rstrip("; "))
+        settings, problems = read_settings(provider.settings, self._environ)
+        missing = [] if self._is_replay else missing_settings(provider, settings)
+        if problems or missing:
+            raise Fault(
+                "config", problems[0] if problems else f"{provider.name} needs {' and '.join(missing)} to be set"
+            )
+        executor = self._executor
+        with record_exchanges() as exchanges:
+            done = await attempt(executor, provider, operation, arguments, executor.sender, settings=settings)
+        bodies = [
+            {"step": one.request.step, "body": _show_body(one.response.body)}
+            for one in done.exchanges
+            if one.response is not None and len(one.response.body) <= MOST_BODY
+        ]
+        told: dict[str, Any] = {"exchanges": exchanges, "bodies": bodies}
+        if bodies:
+            told["yaml"] = to_yaml([example_of(done)])
+        return {**told, "fault": _describe(done.fault)} if done.fault is not None else told
+
     async def _save(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """Write a text without errors into the own layer, and answer calls with it from now on."""
         name, text = _read_text(given, "name"), _read_text(given, "text")
@@ -255,6 +294,13 @@ def _read_call(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     if not isinstance(name, str) or not isinstance(arguments, dict):
         raise Fault("validation", "a call is `tool`, a name, and `arguments`, an object")
     return name, arguments
+
+
+def _show_body(body: bytes) -> str:
+    """A body as a person edits it: JSON on lines of its own."""
+    text = body.decode("utf-8", "replace")
+    parsed = parse_json(text) if text.lstrip()[:1] in {"{", "["} else None
+    return text if parsed is None else json.dumps(parsed, ensure_ascii=False, indent=2)
 
 
 def _read_text(given: Mapping[str, Any], key: str) -> str:

@@ -28,6 +28,8 @@ async function ask(name, given = {}) {
   return reply.json();
 }
 
+const MASK = "\u2022\u2022\u2022";
+
 const say = (text) => { at("status").textContent = text; };
 const pretty = (value) => JSON.stringify(value, null, 2);
 
@@ -43,7 +45,7 @@ function table(caption, heads, rows) {
   const isNumber = (one) => typeof one === "number";
   const head = make("tr", {}, ...heads.map((one, place) => make("th", { scope: "col", className: rows.length && isNumber(rows[0][place]) ? "number" : null }, one)));
   const body = rows.map((row) => make("tr", {}, ...row.map((one) => make("td", { className: isNumber(one) ? "number" : null }, one instanceof Node ? one : String(one ?? "")))));
-  return make("div", { className: "wide" }, make("table", {}, make("caption", {}, caption), make("thead", {}, head), make("tbody", {}, ...body)));
+  return make("div", { className: "wide", tabindex: 0, role: "region", "aria-label": caption }, make("table", {}, make("caption", {}, caption), make("thead", {}, head), make("tbody", {}, ...body)));
 }
 
 function tellFault(fault) {
@@ -117,8 +119,13 @@ function makeForm(tool) {
 
 // --- What a call gave -----------------------------------------------------------------------------------------------
 
+// As it is sent, but for what stands in the place of a secret.
+function escaped(text) {
+  try { return text.split(MASK).map(encodeURIComponent).join(MASK); } catch { return text; }
+}
+
 function requestLines(sent) {
-  const pairs = sent.query.map(([name, value]) => `${name}=${value}`).join("&");
+  const pairs = sent.query.map(([name, value]) => `${escaped(name)}=${escaped(value)}`).join("&");
   const lines = [`${sent.method} ${sent.url}${pairs ? `?${pairs}` : ""}`, ...Object.entries(sent.headers).map(([name, value]) => `${name}: ${value}`)];
   const body = sent.json !== undefined ? pretty(sent.json) : sent.body;
   return [...lines, ...(body ? ["", body] : [])].join("\n");
@@ -281,7 +288,7 @@ async function showProviders(main) {
     if (!authoring.drafts.has(known)) {
       const told = await ask("provider", { name: known });
       if (told.fault) { desk.replaceChildren(tellFault(told.fault)); return; }
-      authoring.drafts.set(known, { ...told, saved: told.text, example: 0, reply: 0, bodies: new Map() });
+      authoring.drafts.set(known, { ...told, saved: told.text, example: 0, reply: 0, bodies: new Map(), given: new Map() });
     }
     openDesk(desk, authoring.drafts.get(known));
   };
@@ -299,6 +306,9 @@ function openDesk(desk, draft) {
   const body = make("textarea", { id: "body", className: "code reply", spellcheck: "false", wrap: "off" });
   const replyField = make("div", { className: "field" }, make("label", { for: "reply" }, "Reply to"), reply);
   const rows = make("section", { id: "rows", "aria-label": "What comes out" });
+  const given = make("textarea", { id: "arguments", className: "code short", spellcheck: "false" });
+  const live = make("button", { type: "button" }, "Ask the upstream once");
+  const tried = make("section", { id: "tried", "aria-label": "What the upstream was asked and replied" });
   let examples = [], isBusy = false, isDirty = false, clean = false;
 
   const stated = () => examples[draft.example]?.replies[draft.reply];
@@ -312,6 +322,7 @@ function openDesk(desk, draft) {
     const text = draft.bodies.get(key()) ?? stated()?.body ?? "";
     if (document.activeElement !== body) body.value = text;
   };
+  const fillArguments = () => { if (document.activeElement !== given) given.value = draft.given.get(draft.example) ?? pretty(examples[draft.example]?.arguments ?? {}); };
   const check = async () => {
     if (isBusy) { isDirty = true; return; }
     isBusy = true;
@@ -329,6 +340,7 @@ function openDesk(desk, draft) {
           example.replaceChildren(...examples.map((one, place) => make("option", { value: String(place) }, `${one.operation}: ${one.name}`)));
           example.value = String(draft.example);
           fillReplies();
+          fillArguments();
         }
         showRows(rows, told);
       }
@@ -341,7 +353,30 @@ function openDesk(desk, draft) {
   const soon = () => { save.disabled = true; clearTimeout(timer); timer = setTimeout(check, 200); };
   editor.addEventListener("input", () => { draft.text = editor.value; soon(); });
   body.addEventListener("input", () => { draft.bodies.set(key(), body.value); soon(); });
-  example.addEventListener("change", () => { draft.example = Number(example.value); draft.reply = 0; fillReplies(); check(); });
+  example.addEventListener("change", () => { draft.example = Number(example.value); draft.reply = 0; fillReplies(); fillArguments(); check(); });
+  given.addEventListener("input", () => draft.given.set(draft.example, given.value));
+  live.addEventListener("click", async () => {
+    const number = draft.example;
+    let parsed;
+    try { parsed = JSON.parse(given.value); } catch { say("The arguments are no JSON."); return; }
+    live.disabled = true;
+    say("The upstream is asked …");
+    try {
+      const told = await ask("try", { name: draft.name, text: draft.text, example: number, arguments: parsed });
+      tried.replaceChildren(...(told.fault ? [tellFault(told.fault)] : []), ...(told.exchanges ? [fold(`Exchanged (${told.exchanges.length})`, false, showExchanges(told.exchanges))] : []),
+        ...(told.yaml ? [fold("As an example for the file", false, block(told.yaml, "The exchange as an example"))] : []));
+      const seen = {};
+      for (const one of told.bodies ?? []) {
+        const at = seen[one.step] = (seen[one.step] ?? -1) + 1;
+        const place = examples[number].replies.findIndex((other) => other.step === one.step && other.at === at);
+        if (place >= 0) draft.bodies.set(`${number} ${place}`, one.body);
+      }
+      say(told.fault ? `${told.fault.kind}: ${told.fault.message}` : "The upstream replied; the rows are of its reply.");
+      fillReplies();
+      check();
+    } catch (error) { say(error.message); }
+    live.disabled = false;
+  });
   reply.addEventListener("change", () => { draft.reply = Number(reply.value); fillReplies(); check(); });
   save.addEventListener("click", async () => {
     save.disabled = true;
@@ -357,7 +392,8 @@ function openDesk(desk, draft) {
   desk.replaceChildren(make("div", { className: "halves" },
     make("div", {}, make("div", { className: "field" }, make("label", { for: "editor" }, "The file"), editor, hint), make("p", { className: "row" }, save), verdict),
     make("div", {}, make("div", { className: "field" }, make("label", { for: "example" }, "Example"), example), replyField,
-      make("div", { className: "field" }, make("label", { for: "body" }, "What the upstream replies ", make("small", {}, "(change it, or paste another)")), body, make("p", { className: "row" }, restore)), rows)));
+      make("div", { className: "field" }, make("label", { for: "body" }, "What the upstream replies ", make("small", {}, "(change it, or paste another)")), body, make("p", { className: "row" }, restore)), rows,
+      fold("Try it live", false, make("div", { className: "field" }, make("label", { for: "arguments" }, "Arguments ", make("small", {}, "JSON")), given), make("p", { className: "row" }, live), tried))));
   check();
 }
 
