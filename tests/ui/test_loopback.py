@@ -76,6 +76,16 @@ def test_a_page_of_another_site_or_port_is_refused_also_with_the_cookie(page: Lo
     assert page.send("GET", page.server.folder, {"Cookie": page.cookie, "Sec-Fetch-Site": "none"}).status == 200
 
 
+@pytest.mark.parametrize("headers", [{"Transfer-Encoding": "chunked"}, {"Content-Length": "5"}])
+def test_a_body_that_no_browser_sends_is_refused_and_ends_the_connection(
+    page: LocalPage, headers: dict[str, str]
+) -> None:
+    reply = page.send("GET", page.server.folder, {"Cookie": page.cookie} | headers, b"GET /")
+
+    assert reply.status == 403
+    assert reply.headers["connection"] == "close"
+
+
 def test_what_is_no_question_of_the_page_is_said_to_be_none(page: LocalPage) -> None:
     usual = {"Cookie": page.cookie, "Origin": f"http://{page.host}", "Content-Type": "application/json"}
     path = f"{page.server.folder}api/tools"

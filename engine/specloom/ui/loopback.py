@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import secrets
 import socketserver
 import threading
@@ -54,6 +55,8 @@ class LoopbackServer(ThreadingHTTPServer):
 
     daemon_threads = True
     block_on_close = False
+    # On Windows it would let another program listen on the same port.
+    allow_reuse_address = os.name == "posix"
 
     def __init__(self, port: int, act: Act, find_view: FindView) -> None:
         """Listens at once; raises OSError where the port cannot be had. Port 0 takes any."""
@@ -151,6 +154,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _is_ours(self) -> bool:
         """Whether the request names this server, once, and comes from its page or from the person."""
+        if "Transfer-Encoding" in self.headers or (self.command == "GET" and "Content-Length" in self.headers):
+            return False  # a browser sends neither, and what is not read would be taken for the next request
         named = self.headers.get_all("Host") or []
         origin, site = self.headers.get("Origin"), self.headers.get("Sec-Fetch-Site", "none")
         if len(named) != 1 or named[0] not in self.server.names or origin not in (None, f"http://{named[0]}"):
