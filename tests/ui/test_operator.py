@@ -100,7 +100,7 @@ def test_it_is_shown_and_can_be_read(page: LocalPage, reached: list[bool], schem
         window.tab.click("nav a:text-is('Operator')")
         window.tab.wait_for_selector("#operator table")
         window.tab.click("button:text-is('Try connections to providers')")
-        window.tab.wait_for_selector("button:text-is('Look again'):enabled")
+        window.tab.wait_for_selector("button:text-is('Look again'):not([aria-disabled=true])")
         window.tab.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
         text = window.tab.locator("#operator").text_content()
         problems = window.tab.evaluate(CHECKS)

@@ -209,6 +209,10 @@ def test_a_tool_is_chosen_filled_in_and_run_by_the_keyboard_alone(window: Window
     window.tab.wait_for_selector("#result h2")
 
     assert ("q", "otters") in upstream.calls[0].query
+    tab_to("button[type=submit]")
+    window.tab.keyboard.press("Enter")
+    window.tab.wait_for_selector("#status:has-text('answered')")
+    assert window.tab.evaluate("document.activeElement.type") == "submit"
     outline = window.tab.evaluate("getComputedStyle(document.activeElement).outlineStyle")
     assert outline == "solid"
 

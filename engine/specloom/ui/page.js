@@ -30,6 +30,10 @@ async function ask(name, given = {}) {
 
 const MASK = "\u2022\u2022\u2022";
 
+// A button that does nothing for now, and keeps the focus that a disabled one would lose.
+function enable(button, isOn) { button.setAttribute("aria-disabled", String(!isOn)); }
+const isOff = (button) => button.getAttribute("aria-disabled") === "true";
+
 const say = (text) => { at("status").textContent = text; };
 const pretty = (value) => JSON.stringify(value, null, 2);
 
@@ -248,9 +252,10 @@ function formParts(tool, preview, result) {
   const marks = [tool.annotations.readOnlyHint ? "" : "changes something", tool.annotations.destructiveHint ? "may delete" : "", tool.annotations.openWorldHint ? "asks the network" : ""].filter(Boolean);
   const send = async (event) => {
     event.preventDefault();
+    if (isOff(run)) return;
     let given;
     try { given = read(); } catch (error) { say(error.message); return; }
-    run.disabled = true;
+    enable(run, false);
     say(`${tool.name} runs …`);
     try {
       const told = await ask("call", { tool: tool.name, arguments: given });
@@ -259,7 +264,7 @@ function formParts(tool, preview, result) {
     } catch (error) {
       say(error.message);
     }
-    run.disabled = false;
+    enable(run, true);
   };
   return [
     make("h2", {}, tool.name),
@@ -298,7 +303,7 @@ async function showProviders(main) {
 function openDesk(desk, draft) {
   const editor = make("textarea", { id: "editor", className: "code", spellcheck: "false", wrap: "off", "aria-describedby": "editor-hint" });
   editor.value = draft.text;
-  const save = make("button", { type: "button", disabled: true }, "Save");
+  const save = make("button", { type: "button", "aria-disabled": "true" }, "Save");
   const hint = make("p", { id: "editor-hint", className: "hint" }, `Saving writes ${draft.target}; the shipped file stays as it is.`);
   const verdict = make("section", { id: "verdict", "aria-label": "Verdict on the file" });
   const example = make("select", { id: "example" });
@@ -345,21 +350,22 @@ function openDesk(desk, draft) {
         showRows(rows, told);
       }
     } catch (error) { say(error.message); clean = false; }
-    save.disabled = !clean || draft.text === draft.saved;
+    enable(save, clean && draft.text !== draft.saved);
     isBusy = false;
     if (isDirty) { isDirty = false; check(); }
   };
   let timer = 0;
-  const soon = () => { save.disabled = true; clearTimeout(timer); timer = setTimeout(check, 200); };
+  const soon = () => { enable(save, false); clearTimeout(timer); timer = setTimeout(check, 200); };
   editor.addEventListener("input", () => { draft.text = editor.value; soon(); });
   body.addEventListener("input", () => { draft.bodies.set(key(), body.value); soon(); });
   example.addEventListener("change", () => { draft.example = Number(example.value); draft.reply = 0; fillReplies(); fillArguments(); check(); });
   given.addEventListener("input", () => draft.given.set(draft.example, given.value));
   live.addEventListener("click", async () => {
+    if (isOff(live)) return;
     const number = draft.example;
     let parsed;
     try { parsed = JSON.parse(given.value); } catch { say("The arguments are no JSON."); return; }
-    live.disabled = true;
+    enable(live, false);
     say("The upstream is asked …");
     try {
       const told = await ask("try", { name: draft.name, text: draft.text, example: number, arguments: parsed });
@@ -375,18 +381,19 @@ function openDesk(desk, draft) {
       fillReplies();
       check();
     } catch (error) { say(error.message); }
-    live.disabled = false;
+    enable(live, true);
   });
   reply.addEventListener("change", () => { draft.reply = Number(reply.value); fillReplies(); check(); });
   save.addEventListener("click", async () => {
-    save.disabled = true;
+    if (isOff(save)) return;
+    enable(save, false);
     try {
       const told = await ask("save", { name: draft.name, text: draft.text, digest: draft.digest });
-      if (told.fault) { say(told.fault.message); save.disabled = false; return; }
+      if (told.fault) { say(told.fault.message); enable(save, true); return; }
       Object.assign(draft, { saved: draft.text, digest: told.digest, target: told.target });
       tools.list = [];
       say(`saved ${told.saved}; calls use it from now on`);
-    } catch (error) { say(error.message); save.disabled = false; }
+    } catch (error) { say(error.message); enable(save, true); }
   });
   const restore = make("button", { type: "button", onclick: () => { draft.bodies.delete(key()); body.value = stated()?.body ?? ""; check(); } }, "As stated");
   desk.replaceChildren(make("div", { className: "halves" },
@@ -441,15 +448,18 @@ const mark = (word, kind) => make("span", { className: kind }, word);
 
 async function showOperator(main) {
   const look = async (reach) => {
+    if (isOff(again)) return;
     say(reach ? "Connections are tried …" : "Looking …");
-    again.disabled = connect.disabled = true;
+    enable(again, false);
+    enable(connect, false);
     try {
       const told = await ask("operator", { reach });
       if (told.fault) place.replaceChildren(tellFault(told.fault));
       else place.replaceChildren(...operatorParts(told));
       say("");
     } catch (error) { say(error.message); }
-    again.disabled = connect.disabled = false;
+    enable(again, true);
+    enable(connect, true);
   };
   const again = make("button", { type: "button", onclick: () => look(false) }, "Look again");
   const connect = make("button", { type: "button", onclick: () => look(true) }, "Try connections to providers");
