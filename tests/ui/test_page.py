@@ -11,7 +11,7 @@ import pytest
 
 from specloom.domains.scrape.browser.browser import find_browser
 from specloom.runtime.executor import Executor
-from specloom.runtime.recordings import Unsent
+from specloom.runtime.recordings import ReplaySender, Unsent
 from tests.support.browser import needs_browser
 from tests.support.demo_specs import demo_executor, write_demo
 from tests.support.local_page import CHECKS, HOSTILE, LocalPage, Window, local_page
@@ -243,3 +243,31 @@ def test_each_shipped_tool_has_a_form_with_a_named_control_for_each_of_its_input
             assert window.tab.evaluate(CHECKS) == []
         assert window.console == []
         window.context.close()
+
+
+@pytest.mark.process
+@needs_browser
+def test_a_shipped_search_is_answered_from_a_recording_with_what_was_asked(browser: Any, tmp_path: Path) -> None:
+    hits = [{"ns": 0, "title": "Sea <b>otter</b>", "pageid": 7, "snippet": "An <span>otter</span> of the sea"}]
+    recording = {"response": {"status": 200, "json": {"batchcomplete": True, "query": {"search": hits}}}}
+    folder = tmp_path / "wikipedia_search"
+    folder.mkdir()
+    (folder / "web.main.json").write_text(json.dumps(recording), encoding="utf-8")
+
+    def make(sender: Any) -> Executor:
+        return Executor(shipped_model(), environ={}, sender=sender, always_configured=True, is_live=False)
+
+    with local_page(make, {}, sender=ReplaySender(tmp_path), is_replay=True) as page:
+        window = Window(browser, page)
+        shown = window.run("web_search", query="sea otters", provider="wikipedia_search")
+        window.tab.click("summary:has-text('Exchanged with upstreams (1)')")
+        asked = window.tab.inner_text("#result li")
+        notice = window.tab.inner_text("#main > p")
+        window.context.close()
+
+    assert notice == "Answers come from recordings."
+    assert "Sea otter" in shown or "Sea <b>otter</b>" in shown
+    assert "https://en.wikipedia.org/?curid=7" in shown
+    assert "srsearch=sea%20otters" in asked
+    assert "200," in asked
+    assert window.console == []
