@@ -52,7 +52,7 @@ _PREFIX: Final = 5
 _LASTING: Final = frozenset({"content_empty", "auth_required", "too_large"})
 """Kinds of faults that a file has by itself, and not the moment."""
 _JOINER: Final = re.compile(r"['’ʼ`\-‐‑]")
-_JOINED: Final = re.compile(r"\w+(?:['’ʼ`\-‐‑]\w+)+")
+_JOINED: Final = re.compile(r"(?<!\w)\w++(?:['’ʼ`\-‐‑]\w++)+")
 _TABLES: Final = """
 CREATE TABLE pdfs (key TEXT PRIMARY KEY, inode INTEGER, mtime INTEGER, size INTEGER, digest TEXT);
 CREATE TABLE texts (digest TEXT PRIMARY KEY, text TEXT, kind TEXT, problem TEXT);
