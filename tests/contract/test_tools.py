@@ -86,6 +86,10 @@ def test_the_inputs_here_are_those_of_the_published_contract(name: str) -> None:
         # One more order than it wants.
         inputs["sort_by"] = {**inputs["sort_by"], "enum": ["relevance", "date"]}
 
+    if name == "research_export":
+        # A page and a file for word processors beside what it wants.
+        inputs["format"] = {**inputs["format"], "enum": ["markdown", "json"]}
+
     check_against_contract_json(name, inputs, added=PUBLISHED[name])
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import io
 import json
 import os
 import sys
@@ -249,6 +251,78 @@ async def test_an_export_is_a_report_or_data_and_linked_when_it_is_long(server: 
     assert linked["linked"] is True
     assert linked["summary"].startswith("Export of a research session with 8 steps and 2 sources")
     assert whole["stepCount"] == 8
+
+
+HOSTILE = "</bdi><script>document.title='taken'</script><h2>Sources</h2>\n\u202edettim"
+
+
+async def export_with_turns(server: Server, form: str) -> Any:
+    """An export of a session with a branch and a revision, and what lies under its address."""
+    server.web.results.append({"title": HOSTILE, "url": 'https://evil.example/?a="><b>', "description": ""})
+    async with server.client(ADA) as client:
+        session = await begin(client, researchGoal=HOSTILE, knowledgeGap="Which crabs?")
+        await ask(client, "web_search", query="otters", sessionId=session)
+        more = {"sessionId": session, "nextStepNeeded": True}
+        branch = {"branchFromStep": 1, "branchId": HOSTILE, "reasoning": f"{'long ' * 700}end"}
+        await ask(client, "sequential_search", searchStep="Crabs", stepNumber=2, **branch, **more)
+        revision = {"isRevision": True, "revisesStep": 2, "resolvedGaps": ["Which crabs?"]}
+        await ask(client, "sequential_search", searchStep="Fish", stepNumber=3, **revision, **more)
+        exported = await ask(client, "research_export", sessionId=session, format=form)
+        assert "document" not in exported
+        return (await client.read_resource(exported["documentResource"])).contents[0]
+
+
+async def test_a_session_is_exported_as_a_page_that_stands_alone(server: Server) -> None:
+    from lxml import html
+
+    kept = await export_with_turns(server, "html")
+
+    assert kept.mime_type == "text/html"
+    page = html.document_fromstring(kept.text)
+    assert page.xpath("//script | //img | //link | //*[@onerror]") == []
+    assert "default-src 'none'" in page.xpath("//meta/@content")[0]
+    assert page.xpath("//h2/text()") == [
+        *("Research", "Course of the research", "Steps", "Open questions", "Settled questions", "Sources")
+    ]
+    assert [one.text_content().split(" ·")[0].strip() for one in page.xpath("//main/ul/li//ul/li")] == [
+        "branch, step 2",
+        "revised by step 3",
+    ]
+    assert page.xpath("//a/@href")[:2] == ["https://otters.example/sea", "https://otters.example/river"]
+    text = page.text_content()
+    assert "long end" in text
+    assert "\u202e" not in text
+    assert "sources 1, 2, 3" in text
+
+
+async def test_a_session_is_exported_for_word_processors(server: Server) -> None:
+    from docx import Document
+
+    kept = await export_with_turns(server, "docx")
+
+    document = Document(io.BytesIO(base64.b64decode(kept.blob)))
+    heads = [one.text for one in document.paragraphs if one.style.name.startswith("Heading")]
+    assert heads == [
+        *("Research", "Course of the research", "Steps", "Step 1", "Step 2", "Step 3", "Open questions"),
+        *("Settled questions", "Sources"),
+    ]
+    text = "\n".join(one.text for one in document.paragraphs)
+    assert "branch, step 2 · " in text
+    assert "revised by step 3 · Fish" in text
+    assert "long end" in text
+    assert [row.cells[0].text for row in document.tables[-1].rows] == ["Number", "1", "2", "3"]
+
+
+async def test_a_session_is_no_word_file_without_the_extra(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("specloom.domains.trust.reports.word.find_spec", lambda _: None)
+    async with server.client(ADA) as client:
+        session = await begin(client)
+        told = await client.call_tool("research_export", {"sessionId": session, "format": "docx"})
+        page = await ask(client, "research_export", sessionId=session, format="html")
+
+    assert told.is_error
+    assert "pip install 'specloom[docx]'" in told.content[0].text
+    assert page["documentResource"].startswith("research://artifact/")
 
 
 async def test_a_session_that_is_not_there_is_told_with_what_is_known(server: Server) -> None:

@@ -15,7 +15,7 @@ STEP = (
     *("branchId", "timestamp"),
 )
 INDEX = ("stepNumber", "oneLiner", "branchId", "confidence")
-SOURCE = ("url", "title", "relevance", "author", "date", "doi", "foundInStep")
+SOURCE = ("url", "title", "relevance", "author", "date", "doi", "foundInStep", "foundAgainInSteps")
 OPEN = {"sourceTypes", "toolCounts", "providerStats"}
 """Objects whose keys are data; a key of them is `*` in a path."""
 
@@ -67,6 +67,7 @@ DOCUMENTED: Mapping[str, set[str]] = {
     "research_export": {
         *("sessionId", "format", "researchGoal", "stepCount", "sourceCount", "startedAt", "exportedAt", "tenantId"),
         *("document", "trust", "resource", "bytes", "mimeType", "summary", "expiresAt", "linked"),
+        "documentResource",
     },
     "monitor_query_save": {"status", "reason", "query", "provider", "seenCount", "savedAt", "ttlDays"},
     "monitor_query_check": {
@@ -194,6 +195,7 @@ async def research(server: Server, book: Notebook) -> None:
     await book.ask("sequential_search", searchStep="Short", stepNumber=7, **more, responseMode="summary")
     await book.ask("get_research_session", sessionId=session)
     await book.ask("research_export", sessionId=session)
+    await book.ask("research_export", sessionId=session, format="html")
     for number in range(8, 15):
         await book.ask("sequential_search", searchStep="long " * 790, stepNumber=number, **more)
     await book.ask("research_export", sessionId=session)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from specloom.compiler.collection import load_collections
 from specloom.core.faults import Fault
-from specloom.domains.sessions import export, sources, views
+from specloom.domains.sessions import document, export, sources, views
 from specloom.domains.sessions import session as trail
 from specloom.domains.sessions import store as sessions
 from specloom.domains.sessions.tree import DEEPEST, to_tree, walk
@@ -430,7 +430,7 @@ async def test_what_a_call_finds_belongs_to_the_step_that_was_told_last(drawer):
     found = (await sessions.find(drawer, "s1")).session.sources
 
     assert [(one.found_in, one.found_again_in) for one in found] == [(7, [3]), (3, None)]
-    assert [export.name_steps(one) for one in found] == ["steps 7, 3", "step 3"]
+    assert [document.name_steps(one) for one in found] == ["steps 7, 3", "step 3"]
 
 
 async def test_a_source_remembers_twenty_more_of_its_steps(drawer):
@@ -717,7 +717,7 @@ def test_a_goal_of_many_words_is_not_looked_for_as_it_stands_and_queries_fit_a_s
 HOSTILE = "# [x](javascript:alert(1)) <script>`a` *b* ![i](http://e) | $m$ &lt;\n\n---\n1. list"
 
 
-DEAD = export.LinkState(
+DEAD = document.LinkState(
     http_status=404, verified=False, archived_url="https://archive.example/1", verified_at="2023-11-14T22:13:20Z"
 )
 
@@ -794,11 +794,11 @@ async def test_branches_and_revisions_are_a_tree_in_which_each_step_has_its_sour
         await sessions.note(drawer, "s1", "web", [{"url": f"https://a.example/{step}"}], step)
     await sessions.note(drawer, "s1", "web", [{"url": "https://a.example/3"}], 5)
 
-    document = to_json(export.to_document(await sessions.find(drawer, "s1")))
+    exported = to_json(document.to_document(await sessions.find(drawer, "s1")))
 
     crabs = {"relation": "branch", "branchId": "crabs"}
     revision = {"stepNumber": 5, "relation": "revision", "sources": [1, 2]}
-    assert document["tree"] == [
+    assert exported["tree"] == [
         {
             "stepNumber": 1,
             "steps": [
@@ -889,21 +889,21 @@ async def test_the_whole_session_is_exported_as_data(drawer):
     found = await make_trail(drawer)
     links = {"https://dead.example/": DEAD}
 
-    document = to_json(export.export_session(found, "json", now=NOW, tenant="acme", links=links))["document"]
+    exported = to_json(export.export_session(found, "json", now=NOW, tenant="acme", links=links))["document"]
     await sessions.note(
         drawer,
         "s1",
         outcomes=[make_outcome("brave", "network", url="https://a.example/", step=2), make_outcome("serper")],
     )
-    met = to_json(export.to_document(await sessions.find(drawer, "s1")))
+    met = to_json(document.to_document(await sessions.find(drawer, "s1")))
 
-    assert [step["stepNumber"] for step in document["steps"]] == [1, 2, 3]
-    assert document["steps"][0]["supersededBy"] == 3
-    assert document["sources"][1] == {
+    assert [step["stepNumber"] for step in exported["steps"]] == [1, 2, 3]
+    assert exported["steps"][0]["supersededBy"] == 3
+    assert exported["sources"][1] == {
         "url": "https://dead.example/", "title": "", "relevance": "paper", "foundInStep": 2, "httpStatus": 404,
         "verified": False, "archivedUrl": "https://archive.example/1", "verifiedAt": "2023-11-14T22:13:20Z",
     }  # fmt: skip
-    assert len(document["gaps"]) == 2
+    assert len(exported["gaps"]) == 2
     assert met["outcomes"] == [
         {
             "provider": "brave", "success": False, "errorKind": "network", "url": "https://a.example/",

@@ -6,17 +6,18 @@ import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 from specloom.core import from_epoch, template_renderer
 from specloom.plugins import Context, WholeText, procedure, split_owner
-from specloom.plugins.records import inline, record
+from specloom.plugins.records import record
 
-from .session import CallOutcome, Gap, SessionStep, SitedSource, load_session, mark_superseded
+from .document import NO_LINKS, LinkState, name_steps, to_document
+from .session import SitedSource, load_session
 from .store import SESSIONS, Trail, find
-from .tree import StepNode, find_sources_of_steps, has_turns, to_tree, walk
-from .views import TRUST, ErrorPattern, error_patterns, provider_stats, summarise
+from .tree import find_sources_of_steps, has_turns, walk
+from .views import TRUST
 
 SECONDS = 90.0
 """Time for all addresses, within that of the call; those that were not looked at by then are left open."""
@@ -25,51 +26,6 @@ TOGETHER = 16
 # What begins something in Markdown wherever it stands, and what does so at the beginning of a line.
 _MARKUP = re.compile(r"[\\`*_{}\[\]<>#|~!$&]")
 _BEGINNING = re.compile(r"^(\d*)([-+=:.)])")
-
-
-@record
-class LinkState:
-    """What a look at a source's address gave: its status, whether it answers, and an archived copy where it does not.
-
-    `verified` is None where it could not be told.
-    """
-
-    http_status: int | None = None
-    verified: bool | None = None
-    archived_url: str | None = None
-    verified_at: str | None = None
-
-
-NO_LINKS: Mapping[str, LinkState] = {}
-
-
-@record
-class CheckedSource(SitedSource):
-    """A source, and what became of its address."""
-
-    link: LinkState | None = inline(default=None)
-
-
-@record
-class SessionDocument:
-    """The whole session as data."""
-
-    id: str
-    research_goal: str
-    total_steps_estimate: int
-    created_at: str
-    completed: bool
-    summary: str
-    steps: Sequence[SessionStep]
-    sources: Sequence[CheckedSource]
-    gaps: Sequence[Gap]
-    tree: Sequence[StepNode]
-    """The steps by number, branches below the step that they leave and revisions below what they revise."""
-    completed_at: str | None = None
-    sources_not_kept: int | None = None
-    outcomes: Sequence[CallOutcome] | None = None
-    provider_stats: Mapping[str, Mapping[str, int]] | None = None
-    error_patterns: Sequence[ErrorPattern] | None = None
 
 
 @record
@@ -84,7 +40,9 @@ class ExportedSession:
     started_at: str
     exported_at: str
     tenant_id: str
-    document: Any
+    document: Any = None
+    document_resource: str | None = None
+    """Where a page or a file is kept."""
     trust: str = TRUST
 
 
@@ -101,12 +59,44 @@ async def export(
 ) -> ExportedSession:
     """Makes a session of the caller into a document; the session stays as it is.
 
-    With `verify_links` every source is looked at, and the archived copy of a dead one is named in the document.
+    With `verify_links` every source is looked at, and the archived copy of a dead one is named in the document. A page
+    (html) and a file for word processors (docx) are kept beside the answer, which has their address; a page that cannot
+    be kept is in the answer.
     """
+    if format == "docx":
+        from specloom.domains.trust import expect_library
+
+        expect_library()
     trail = await find(context.state("sessions"), session_id)
     links = await _look_at(context, trail.session.sources) if verify_links else NO_LINKS
     tenant = split_owner(context.owner)[0]
-    return export_session(trail, format, now=context.now(), tenant=tenant, links=links)
+    exported = export_session(trail, format, now=context.now(), tenant=tenant, links=links)
+    return await _keep(context, exported) if format in _FILES else exported
+
+
+_FILES = {
+    "html": "text/html",
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+}
+UNKEPT = "The document was made and could not be kept, since this server keeps nothing."
+
+
+async def _keep(context: Context, exported: ExportedSession) -> ExportedSession:
+    """The answer with where its document is kept."""
+    from specloom.domains.trust import to_docx, to_html
+
+    from .report import to_report
+
+    def write() -> str | bytes:
+        report = to_report(exported.document, exported_at=exported.exported_at)
+        return to_docx(report) if exported.format == "docx" else to_html(report)
+
+    written = await asyncio.to_thread(write) if context.is_live else write()
+    address = await context.keep_artifact(written, name="research session", mime_type=_FILES[exported.format])
+    if not address:
+        context.notice(UNKEPT)
+    page = written if isinstance(written, str) and not address else None
+    return replace(exported, document=page, document_resource=address or None)
 
 
 @procedure("session_text", keeps=(SESSIONS,), reads=(ADDRESS,))
@@ -188,38 +178,6 @@ def export_session(
     }
     render = template_renderer("research", filters)
     return replace(answer, document=render("report.md.j2", facts))
-
-
-def to_document(trail: Trail, links: Mapping[str, LinkState] = NO_LINKS) -> SessionDocument:
-    """The whole session as data."""
-    session = trail.session
-    outcomes = session.outcomes
-    return SessionDocument(
-        id=session.id,
-        research_goal=session.goal,
-        total_steps_estimate=session.estimate,
-        created_at=from_epoch(session.started) or "",
-        completed=bool(session.completed),
-        summary=summarise(session, trail.steps),
-        steps=mark_superseded(trail.steps),
-        sources=[
-            CheckedSource(**{part.name: getattr(one, part.name) for part in fields(one)}, link=links.get(one.url))
-            for one in session.sources
-        ],
-        gaps=session.gaps,
-        tree=to_tree(trail.steps, session.sources),
-        completed_at=(from_epoch(session.completed) or "") if session.completed else None,
-        sources_not_kept=session.more_sources or None,
-        outcomes=outcomes or None,
-        provider_stats=provider_stats(outcomes) if outcomes else None,
-        error_patterns=error_patterns(outcomes) if outcomes else None,
-    )
-
-
-def name_steps(source: SitedSource) -> str:
-    """The steps in which a source was found, such as `step 1` or `steps 1, 4`."""
-    numbers = [source.found_in, *(source.found_again_in or ())]
-    return f"step{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
 
 
 def escape(text: str) -> str:

@@ -50,11 +50,18 @@ class ReportTable:
 
 
 @dataclass(frozen=True, slots=True)
+class ReportOutline:
+    """A list in a list: lines with their level from 1, none of them more than one deeper than the line before."""
+
+    rows: tuple[tuple[int, Line], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ReportPart:
     """What stands under one heading; `mark` names what kind of finding it tells of, "" for none."""
 
     title: str
-    blocks: tuple[Line | ReportFacts | ReportTable, ...] = ()
+    blocks: tuple[Line | ReportFacts | ReportTable | ReportOutline, ...] = ()
     level: int = 2
     mark: str = ""
 
@@ -78,6 +85,13 @@ def quote(text: object) -> Span:
     """Words of others on one line, without what nobody sees."""
     words = " ".join(_NO_CHARACTERS.sub("", strip_unseen(str(text or ""))).split())
     return Span(words if len(words) <= LONGEST_QUOTE else f"{words[:LONGEST_QUOTE]}…", is_foreign=True)
+
+
+def quote_whole(text: object) -> tuple[Line, ...]:
+    """The whole of a longer text of others, a line for each of its own, and of one that is too long its pieces."""
+    lines = [line for line in str(text or "").splitlines() if line.strip()]
+    pieces = (line[at : at + LONGEST_QUOTE] for line in lines for at in range(0, len(line), LONGEST_QUOTE))
+    return tuple((quote(piece),) for piece in pieces) or ((quote(""),),)
 
 
 def link(url: object) -> Span:

@@ -7,7 +7,7 @@ from urllib.parse import quote as percent_encode
 
 from specloom.core import template_renderer
 
-from .document import Line, ReportDocument, ReportFacts, ReportTable, Span
+from .document import Line, ReportDocument, ReportFacts, ReportOutline, ReportTable, Span
 
 _MARKUP = re.compile(r"[\\`*_{}\[\]<>#|~!$&]")
 _BEGINNING = re.compile(r"^(\d{0,9})([-+=.)]+)(?=\s|$)")
@@ -34,7 +34,7 @@ def to_markdown(report: ReportDocument) -> str:
     return "\n".join(lines)
 
 
-def _write(block: Line | ReportFacts | ReportTable) -> list[str]:
+def _write(block: Line | ReportFacts | ReportTable | ReportOutline) -> list[str]:
     if isinstance(block, ReportFacts):
         written = []
         for label, lines in block.rows:
@@ -47,6 +47,8 @@ def _write(block: Line | ReportFacts | ReportTable) -> list[str]:
         rows = [[escape(one) for one in block.head], ["---"] * len(block.head)]
         rows += [[write_line(cell, in_table=True) for cell in row] for row in block.rows]
         return [f"{escape(block.caption)}:", "", *(f"| {' | '.join(row)} |" for row in rows)]
+    if isinstance(block, ReportOutline):
+        return [f"{'  ' * (level - 1)}- {write_line(line)}" for level, line in block.rows]
     return [write_line(block)]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from specloom.core import Fault
 
-from .document import Line, ReportDocument, ReportFacts, ReportTable
+from .document import Line, ReportDocument, ReportFacts, ReportOutline, ReportTable
 from .markup import to_target
 
 MISSING = (
@@ -82,6 +82,8 @@ class _Writer:
                     self._add_facts(block)
                 elif isinstance(block, ReportTable):
                     self._add_table(block)
+                elif isinstance(block, ReportOutline):
+                    self._add_outline(block)
                 else:
                     self._add(document.add_paragraph(), block)
         if report.maker:
@@ -98,6 +100,16 @@ class _Writer:
                 if at == 0:
                     _add_run(paragraph, f"{label}: ", self._label)
                 self._add(paragraph, line)
+
+    def _add_outline(self, outline: ReportOutline) -> None:
+        from docx.shared import Mm
+
+        for level, line in outline.rows:
+            paragraph = self._document.add_paragraph()
+            paragraph._p.style = self._bullet  # noqa: SLF001 - as of a run
+            if level > 1:
+                paragraph.paragraph_format.left_indent = Mm(6 * level)
+            self._add(paragraph, line)
 
     def _add_table(self, table: ReportTable) -> None:
         from docx.oxml import OxmlElement
