@@ -131,6 +131,62 @@ def test_the_digest_is_that_of_the_document_as_it_was_handed_in(form: str) -> No
     assert "bibliography as ris" in text
 
 
+KEPT = """@article{zebra, title={How otters swim under winter ice}, author={Otter, Ann and Weir, Bob}, year={2019},
+  journal={Journal of Otters}, doi={10.1234/swim}, keywords={ice}, annote={keep me}}
+
+@article{ape, title={How otters swim under winter ice}, doi={10.1234/swim}, pages={3--5}}
+
+@article{broken, title={Left open
+
+@article{other, title={Quantum gravity of black holes and strings}, author={Smith, B.}, year={2015}, doi={10.1234/fly}}
+
+@book{unseen, title={Otters that nobody has seen}, year={1999}, doi={10.1234/none}}
+"""
+
+
+def test_the_bibliography_comes_back_with_the_values_of_its_records_and_each_change_is_named() -> None:
+    report = str(make("markdown", bibliography=KEPT)[1])
+
+    part = report.split("## The bibliography with the values of its records\n")[1]
+    assert "| Entry 1 | year | `2019` | `2021` |" in part
+    assert "| Entry 2 | authors | – | `Ann Otter; Bob Weir` |" in part
+    code = part.partition("```bibtex\n")[2].partition("\n```")[0]
+    blocks = code.split("\n\n")
+    assert [block.partition("\n")[0] for block in blocks] == [
+        "% entry 1, changed: year",
+        "% entry 2, added: authors, year, venue",
+        "% entry 4, as it was",
+        "% entry 5, as it was",
+    ]
+    assert blocks[0].splitlines()[1:] == [
+        "@article{zebra,",
+        "  author = {Otter, Ann and Weir, Bob},",
+        "  title = {How otters swim under winter ice},",
+        "  journal = {Journal of Otters},",
+        "  year = {2021},",
+        "  doi = {10.1234/swim},",
+        "  keywords = {ice},",
+        "  annote = {keep me},",
+        "}",
+    ]
+    assert "  pages = {3--5}," in blocks[1]
+    assert "  author = {Smith, B.}," in blocks[2], "an identifier of another work corrects nothing"
+    assert "  year = {1999}," in blocks[3]
+
+
+@pytest.mark.parametrize("form", ["html", "docx"])
+def test_the_corrected_bibliography_is_in_each_form(form: str) -> None:
+    report = make(form, bibliography=KEPT)[1]
+
+    text = (
+        html.document_fromstring(report).xpath("string(//pre)")
+        if form == "html"
+        else "".join(etree.fromstring(zipfile.ZipFile(io.BytesIO(report)).read("word/document.xml")).itertext())
+    )
+    assert "% entry 1, changed: year" in text
+    assert "annote = {keep me}" in text
+
+
 def test_an_audit_without_a_report_is_as_it_was() -> None:
     async def work() -> dict[str, Any]:
         async with desk() as audits:
@@ -161,7 +217,7 @@ def test_no_title_makes_an_element_or_a_heading_of_the_page(page: str) -> None:
     assert not [name for element in tree.iter() for name in element.attrib if name.startswith("on")]
     assert FORGED not in heads
     assert [head for head in heads if head in HEADS] == HEADS
-    assert len(heads) == len(HEADS) + 2 + len(ENTRIES)
+    assert len(heads) == len(HEADS) + 3 + len(ENTRIES)
     assert FORGED in tree.text_content(), "it is quoted all the same"
 
 
@@ -182,13 +238,15 @@ def test_every_link_of_the_page_leads_to_the_web_and_says_where(page: str) -> No
 
 
 def test_words_of_others_stand_in_code_spans_that_they_cannot_end(markdown: str) -> None:
+    markdown, blocks = re.subn(r"^(`{3,})bibtex\n.*?\n\1$", "", markdown, flags=re.DOTALL | re.MULTILINE)
+    assert blocks == 1
     for line in markdown.split("\n"):
         outside = strip_code(line)
         assert FORGED not in outside
         assert "evil.example/x" not in outside
         assert "script" not in re.sub(r"<https?://[^<>\s]*>", "", outside)
     heads = [line for line in markdown.split("\n") if line.startswith("#")]
-    assert len(heads) == 1 + len(HEADS) + 1 + len(ENTRIES)
+    assert len(heads) == 1 + len(HEADS) + 2 + len(ENTRIES)
 
 
 @given(st.text(max_size=60), st.booleans())

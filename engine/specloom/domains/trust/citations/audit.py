@@ -31,6 +31,7 @@ from ..reports.word import expect_library, to_docx
 from ..sources.links import NO_LINK, LinkCheck, check_links
 from .aside import run_aside
 from .audit_report import AuditInput, RegisterLog, to_report
+from .correction import correct
 from .examination import (
     CitationExamination,
     CitationFinding,
@@ -472,7 +473,8 @@ async def _report(
     named = f"{'a reference section' if address else 'what was handed in'} ({audited.source.replace(':', ' as ')})"
 
     def write() -> str | bytes:
-        report = to_report(audited, works, links, log.outcomes, AuditInput(named, digest, address))
+        corrected = {item.index: correct(item.entry, item.finding) for item in items}
+        report = to_report(audited, works, links, log.outcomes, AuditInput(named, digest, address), corrected)
         return to_docx(report) if form == "docx" else to_html(report) if form == "html" else to_markdown(report)
 
     written = await run_aside(context, write)

@@ -14,8 +14,22 @@ from specloom.core import Answer, Fault, dataclass, field
 from specloom.plugins import Context, JsonObject
 
 from ..records import AuditEntry, AuditFlag, ReferenceAudit
-from ..reports.document import Line, ReportDocument, ReportFacts, ReportPart, ReportTable, Span, join, link, own, quote
+from ..reports.document import (
+    Line,
+    ReportBlock,
+    ReportDocument,
+    ReportFacts,
+    ReportPart,
+    ReportTable,
+    Span,
+    join,
+    link,
+    own,
+    quote,
+    to_code,
+)
 from ..sources.links import LinkCheck
+from .correction import CorrectedEntry, to_corrected_bibtex
 from .work import Work
 
 FLAGS: Final[Mapping[AuditFlag, tuple[str, str]]] = {
@@ -120,8 +134,12 @@ def to_report(
     links: Sequence[LinkCheck],
     asked: Mapping[tuple[str, str], RegisterOutcome],
     given: AuditInput,
+    corrected: Mapping[int, CorrectedEntry],
 ) -> ReportDocument:
-    """The report of an audit; `records` are the certain ones of entries by their index, `links` what was looked at."""
+    """The report of an audit; `records` are the certain ones of entries by their index, `links` what was looked at.
+
+    `corrected` are the entries by their index with the values of these records.
+    """
     grave = sorted((entry for entry in audit.entries if _label(entry) != FINE), key=_gravity)
     fine = [entry for entry in audit.entries if _label(entry) == FINE]
     parts = [
@@ -133,9 +151,36 @@ def to_report(
         *[_to_part(entry, records.get(entry.index)) for entry in grave],
         ReportPart("Entries without a finding", () if fine else ((own("None."),),)),
         *[_to_part(entry, records.get(entry.index)) for entry in fine],
+        ReportPart("The bibliography with the values of its records", _to_corrections(corrected)),
     ]
     lead: tuple[Line, ...] = ((own(_summarise(audit)),), (own(f"{LEAD[0]} "), quote(LEAD[1]), own(LEAD[2])))
     return ReportDocument("Audit of a bibliography", lead, tuple(parts), f"specloom {__version__}, {audit.checked_at}")
+
+
+CORRECTED = (
+    "Only an entry whose record is sure is changed: fields that differ are replaced, and what it lacked is filled in. "
+    "An entry whose identifier is that of a work with another title is as it was handed in. Comments name each change."
+)
+
+
+def _to_corrections(corrected: Mapping[int, CorrectedEntry]) -> tuple[ReportBlock, ...]:
+    entries = [(index + 1, corrected[index]) for index in sorted(corrected)]
+    rows = [
+        (
+            (own(f"Entry {number}"),),
+            (own(change.name),),
+            (quote(change.was),) if change.was else (),
+            (quote(change.now),),
+        )
+        for number, one in entries
+        for change in one.changes
+    ]
+    changes: tuple[ReportBlock, ...] = (
+        (ReportTable("What was changed", ("Entry", "Field", "Was", "Is"), tuple(rows)),) if rows else ()
+    )
+    none: tuple[ReportBlock, ...] = () if rows else ((own("Nothing had to be changed."),),)
+    code = (to_code(to_corrected_bibtex(entries), "bibtex"),) if entries else ()
+    return ((own(CORRECTED),), *none, *changes, *code)
 
 
 def _label(entry: AuditEntry) -> str:

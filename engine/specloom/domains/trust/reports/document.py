@@ -57,11 +57,22 @@ class ReportOutline:
 
 
 @dataclass(frozen=True, slots=True)
+class ReportCode:
+    """A text in a language of machines, such as `bibtex`, with its lines as they are; words of others are in it."""
+
+    text: str
+    language: str = ""
+
+
+ReportBlock = Line | ReportFacts | ReportTable | ReportOutline | ReportCode
+
+
+@dataclass(frozen=True, slots=True)
 class ReportPart:
     """What stands under one heading; `mark` names what kind of finding it tells of, "" for none."""
 
     title: str
-    blocks: tuple[Line | ReportFacts | ReportTable | ReportOutline, ...] = ()
+    blocks: tuple[ReportBlock, ...] = ()
     level: int = 2
     mark: str = ""
 
@@ -92,6 +103,12 @@ def quote_whole(text: object) -> tuple[Line, ...]:
     lines = [line for line in str(text or "").splitlines() if line.strip()]
     pieces = (line[at : at + LONGEST_QUOTE] for line in lines for at in range(0, len(line), LONGEST_QUOTE))
     return tuple((quote(piece),) for piece in pieces) or ((quote(""),),)
+
+
+def to_code(text: str, language: str = "") -> ReportCode:
+    """A text with its lines, without what nobody sees."""
+    lines = (_NO_CHARACTERS.sub("", strip_unseen(line)) for line in text.split("\n"))
+    return ReportCode("\n".join(lines), language)
 
 
 def link(url: object) -> Span:

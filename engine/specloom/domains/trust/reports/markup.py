@@ -7,7 +7,7 @@ from urllib.parse import quote as percent_encode
 
 from specloom.core import template_renderer
 
-from .document import Line, ReportDocument, ReportFacts, ReportOutline, ReportTable, Span
+from .document import Line, ReportBlock, ReportCode, ReportDocument, ReportFacts, ReportOutline, ReportTable, Span
 
 _MARKUP = re.compile(r"[\\`*_{}\[\]<>#|~!$&]")
 _BEGINNING = re.compile(r"^(\d{0,9})([-+=.)]+)(?=\s|$)")
@@ -34,7 +34,7 @@ def to_markdown(report: ReportDocument) -> str:
     return "\n".join(lines)
 
 
-def _write(block: Line | ReportFacts | ReportTable | ReportOutline) -> list[str]:
+def _write(block: ReportBlock) -> list[str]:
     if isinstance(block, ReportFacts):
         written = []
         for label, lines in block.rows:
@@ -49,6 +49,9 @@ def _write(block: Line | ReportFacts | ReportTable | ReportOutline) -> list[str]
         return [f"{escape(block.caption)}:", "", *(f"| {' | '.join(row)} |" for row in rows)]
     if isinstance(block, ReportOutline):
         return [f"{'  ' * (level - 1)}- {write_line(line)}" for level, line in block.rows]
+    if isinstance(block, ReportCode):
+        fence = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(block.text)), default=0))
+        return [f"{fence}{block.language}", block.text, fence]
     return [write_line(block)]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from specloom.core import Fault
 
-from .document import Line, ReportDocument, ReportFacts, ReportOutline, ReportTable
+from .document import Line, ReportCode, ReportDocument, ReportFacts, ReportOutline, ReportTable
 from .markup import to_target
 
 MISSING = (
@@ -84,6 +84,9 @@ class _Writer:
                     self._add_table(block)
                 elif isinstance(block, ReportOutline):
                     self._add_outline(block)
+                elif isinstance(block, ReportCode):
+                    for piece in block.text.split("\n\n"):
+                        _add_run(document.add_paragraph(), piece, self._quoted)
                 else:
                     self._add(document.add_paragraph(), block)
         if report.maker:

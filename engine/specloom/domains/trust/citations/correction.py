@@ -1,0 +1,119 @@
+"""Entries of a bibliography with the values of their records: what differs is replaced, what lacks is filled in.
+
+Only the record that is surely the one meant corrects anything, and never the title: an identifier with another title
+may be the mistake as well as the title.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from specloom.core import dataclass
+from specloom.domains.text import Name, to_display
+
+from ..bibliography.bibtex import to_bibtex
+from ..bibliography.entry import BibliographyEntry, assign_keys
+from .examination import CitationFinding
+from .work import Work
+
+_FIELDS: Final = {
+    "authors": "authors",
+    "year": "issued",
+    "venue": "container",
+    "volume": "volume",
+    "issue": "issue",
+    "pages": "pages",
+}
+"""The fields of entries by the names that comparisons give them."""
+_FILLED: Final = {"title": "title", "doi": "doi", **_FIELDS}
+"""Those that are filled in where an entry has nothing."""
+_ARTICLES = frozenset(("journal-article", "article-journal"))
+_NUMBERED = frozenset(("container", "volume", "issue", "pages"))
+"""What only an article of a journal is given: of other works registers mean something else by it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """A field that is not what it was: its name in comparisons, and both values as text; `was` is "" for a new one."""
+
+    name: str
+    was: str
+    now: str
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedEntry:
+    """An entry with what was changed of it; without changes it is as it was handed in."""
+
+    entry: BibliographyEntry
+    changes: tuple[FieldChange, ...] = ()
+
+
+def correct(entry: BibliographyEntry, finding: CitationFinding) -> CorrectedEntry:
+    """The entry with the values of its record; as it is where no record is sure, or where its title is another one."""
+    work, match = finding.work, finding.match
+    if work is None or finding.status != "confirmed" or finding.title == "mismatch":
+        return CorrectedEntry(entry)
+    is_article = entry.kind == "article-journal" or work.record.kind in _ARTICLES
+    recorded = _to_fields(work)
+    different = {one.field for one in match.judgements if one.verdict == "mismatch"} if match is not None else set()
+    changed: dict[str, object] = {}
+    changes = []
+    for name, field in _FILLED.items():
+        was, now = getattr(entry, field), recorded[field]
+        is_filled = not was and (field not in _NUMBERED or is_article)
+        if now and was != now and (is_filled or (was and name in different and name in _FIELDS)):
+            changed[field] = now
+            changes.append(FieldChange(name, _show(was), _show(now)))
+    if entry.text and is_article and entry.kind == "document":
+        changed["kind"] = "article-journal"
+    # A date that says more than a year is of the year that was replaced.
+    dated = {"dated": ""} if "issued" in changed else {}
+    return CorrectedEntry(replace(entry, **changed, **dated), tuple(changes))  # type: ignore[arg-type]
+
+
+def _to_fields(work: Work) -> dict[str, object]:
+    """What a record has for the fields of an entry."""
+    record = work.record
+    return {
+        "title": work.title,
+        "doi": work.doi,
+        "authors": record.authors,
+        "issued": record.years[:1],
+        "container": record.venues[0] if record.venues else "",
+        "volume": record.numbering.volume,
+        "issue": record.numbering.issue,
+        "pages": record.numbering.pages or record.article,
+    }
+
+
+def _show(value: object) -> str:
+    """A value of an entry as text."""
+    if isinstance(value, tuple):
+        names: Iterable[object] = value
+        return "; ".join(to_display(one) if isinstance(one, Name) else str(one) for one in names)
+    return str(value)
+
+
+def to_corrected_bibtex(entries: Sequence[tuple[int, CorrectedEntry]]) -> str:
+    """All entries as BibTeX in their order, each below a comment with its number and the fields that were changed."""
+    keyed = assign_keys([replace(one.entry, annote=_mark(at, one.entry)) for at, (_, one) in enumerate(entries)])
+    ordered = sorted(keyed, key=lambda entry: int(entry.annote.partition(" ")[0]))
+    written = []
+    for (number, one), entry in zip(entries, ordered, strict=True):
+        was = [change.name for change in one.changes if change.was]
+        new = [change.name for change in one.changes if not change.was]
+        told = [f"changed: {', '.join(was)}"] if was else []
+        told += [f"added: {', '.join(new)}"] if new else []
+        comment = f"% entry {number}, {'; '.join(told) or 'as it was'}"
+        # An address that was made of the DOI was not handed in.
+        url = "" if entry.doi and entry.url == f"https://doi.org/{entry.doi}" else entry.url
+        written.append(f"{comment}\n{to_bibtex([replace(entry, annote=one.entry.annote, url=url)])}")
+    return "\n\n".join(written)
+
+
+def _mark(at: int, entry: BibliographyEntry) -> str:
+    """The note of an entry behind its place, by which it is found again when keys were given."""
+    return f"{at} {entry.annote}"
