@@ -17,4 +17,5 @@ def test_inputs_are_those_of_the_contract() -> None:
     # The contract writes nothing where there is no default.
     check_against_contract_json("verify_citation", {key: {**said, "default": ""} for key, said in INPUTS.items()})
 
-    assert published_inputs(shipped_tool("verify_citation")) == INPUTS
+    report = {"type": "string", "enum": ["html", "markdown", "docx"]}
+    assert published_inputs(shipped_tool("verify_citation")) == {**INPUTS, "report": report}

@@ -51,15 +51,16 @@ def keep_retractions(path: Path, body: bytes) -> str:
 
 
 @procedure("check_citation", asks=_REGISTRIES, runs=("read_page", "stored_text"), settings=_SETTINGS)
-async def check_citation(context: Context, citation: str, claim: str = "") -> Citation:
+async def check_citation(context: Context, citation: str, claim: str = "", report: str = "") -> Citation:
     """Verifies one citation: a DOI, an address, another identifier or a reference in plain words.
 
     Registries are asked in turn and then the handle system of all DOIs, so that what nobody could say (`unchecked`) is
     told from what is not there (`not_found`). With a claim its source is read and what it has of the claim is measured.
+    With a `report` (html, markdown, docx) the whole check is kept as a document.
     """
     from .citations.verify import verify
 
-    return await verify(context, citation, claim)
+    return await verify(context, citation, claim, report)
 
 
 @procedure(

@@ -115,7 +115,10 @@ class ClaimCheck:
 
 @record
 class Citation:
-    """What is told of one citation; what is not known is left out."""
+    """What is told of one citation; what is not known is left out.
+
+    `input_digest` is the SHA-256 of what was handed in, beside a report.
+    """
 
     input: str
     input_type: InputType
@@ -139,6 +142,8 @@ class Citation:
     sparsity_note: str | None = None
     claim_check_skipped: bool | None = None
     claim_check_skipped_reason: str | None = None
+    report_resource: str | None = None
+    input_digest: str | None = None
     provenance: Sequence[str]
 
 

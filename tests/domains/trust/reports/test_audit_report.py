@@ -174,6 +174,60 @@ def test_the_bibliography_comes_back_with_the_values_of_its_records_and_each_cha
     assert "  year = {1999}," in blocks[3]
 
 
+def check(form: str, **given: Any) -> tuple[dict[str, Any], Any]:
+    """The answer of a check of one citation with a report, and the report."""
+
+    async def work() -> tuple[dict[str, Any], Any]:
+        async with desk(down=frozenset(("europepmc",))) as audits:
+            answer = (await audits.executor.call("verify_citation", {**given, "report": form})).answer
+            return answer, (await audits.read(answer["reportResource"])).content
+
+    return asyncio.run(work())
+
+
+CITED = "Mink, M. (2011). How otters fly in summer. Journal of Otters. https://doi.org/10.1234/fly"
+
+
+def test_one_citation_is_a_report_with_its_record_its_notice_and_who_was_asked() -> None:
+    answer, report = check("markdown", citation=f"{CITED} ", claim="Otters fly at night.")
+
+    assert answer["inputDigest"] == hashlib.sha256(CITED.encode()).hexdigest()
+    assert re.findall(r"^#+ (.*)", report, re.MULTILINE) == [
+        *("Check of a citation", "What was checked", "Finding", "Record", "Claim", "What was not checked"),
+        *("Who was asked", "What this rests on"),
+    ]
+    for line in (
+        f"- Citation: `{CITED}`",
+        f"  - {answer['inputDigest']}",
+        "- Existence: confirmed",
+        "  - `retraction` `2010-02-06` listed by `publisher`",
+        "| year | mismatch | `2011` | `2009` |",
+        "- Title: `How otters fly in summer`",
+        "- DOI: <https://doi.org/10.1234/fly>",
+        "- Claim: `Otters fly at night.`",
+        "| crossref | the record of a DOI | 1 | 1 | 0 | – |",
+    ):
+        assert line in report, line
+
+
+@pytest.mark.parametrize("citation", HOSTILE)
+def test_no_citation_makes_an_element_or_a_heading_of_its_report(citation: str) -> None:
+    page = html.document_fromstring(check("html", citation=citation)[1])
+    markdown = check("markdown", citation=citation)[1]
+
+    assert not [element.tag for element in page.iter("script", "img", "iframe", "link", "object", "base", "form")]
+    assert FORGED not in [str(head.text_content()) for head in page.iter("h1", "h2", "h3")]
+    assert not [line for line in markdown.split("\n") if line.startswith("#") and FORGED in line]
+
+
+def test_one_citation_is_a_file_for_word_processors() -> None:
+    report = check("docx", citation=CITED)[1]
+
+    text = "".join(etree.fromstring(zipfile.ZipFile(io.BytesIO(report)).read("word/document.xml")).itertext())
+    assert "How otters fly in summer" in text
+    assert "The citation against its record" in text
+
+
 @pytest.mark.parametrize("form", ["html", "docx"])
 def test_the_corrected_bibliography_is_in_each_form(form: str) -> None:
     report = make(form, bibliography=KEPT)[1]

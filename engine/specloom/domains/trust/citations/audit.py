@@ -26,8 +26,8 @@ from ..bibliography.plain import read_source
 from ..claims.coverage import ClaimEvidence, read_first, to_unread
 from ..claims.substitutes import weigh_claim
 from ..records import AuditEntry, AuditFlag, AuditSummary, ClaimCheck, ReferenceAudit, Unreadable
-from ..reports.markup import to_html, to_markdown
-from ..reports.word import expect_library, to_docx
+from ..reports.files import keep_report, write_report
+from ..reports.word import expect_library
 from ..sources.links import NO_LINK, LinkCheck, check_links
 from .aside import run_aside
 from .audit_report import AuditInput, RegisterLog, to_report
@@ -454,14 +454,6 @@ def _tell_rest(gathered: GatheredEntries) -> str:
     )
 
 
-_REPORT_TYPES = {
-    "html": "text/html",
-    "markdown": "text/markdown",
-    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-}
-UNKEPT = "The report was made and could not be kept, since this server keeps nothing."
-
-
 async def _report(
     context: Context, audited: ReferenceAudit, gathered: GatheredEntries, log: RegisterLog, form: str, address: str
 ) -> ReferenceAudit:
@@ -475,12 +467,10 @@ async def _report(
     def write() -> str | bytes:
         corrected = {item.index: correct(item.entry, item.finding) for item in items}
         report = to_report(audited, works, links, log.outcomes, AuditInput(named, digest, address), corrected)
-        return to_docx(report) if form == "docx" else to_html(report) if form == "html" else to_markdown(report)
+        return write_report(report, form)
 
     written = await run_aside(context, write)
-    resource = await context.keep_artifact(written, name="bibliography audit", mime_type=_REPORT_TYPES[form])
-    if not resource:
-        context.notice(UNKEPT)
+    resource = await keep_report(context, written, form, "bibliography audit")
     return replace(audited, report_resource=resource or None, input_digest=digest)
 
 

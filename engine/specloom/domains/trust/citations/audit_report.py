@@ -13,7 +13,7 @@ from specloom import __version__
 from specloom.core import Answer, Fault, dataclass, field
 from specloom.plugins import Context, JsonObject
 
-from ..records import AuditEntry, AuditFlag, ReferenceAudit
+from ..records import AuditEntry, AuditFlag, ClaimCheck, ReferenceAudit, Retraction
 from ..reports.document import (
     Line,
     ReportBlock,
@@ -46,7 +46,7 @@ FLAGS: Final[Mapping[AuditFlag, tuple[str, str]]] = {
 """What each flag is called and what it means, the gravest first."""
 REMARK, FINE = "Remark", "No finding"
 _GRAVE = frozenset(("retracted", "not_found", "title_mismatch", "mischaracterized"))
-_STATUS = {
+STATUS = {
     "confirmed": "confirmed",
     "not_found": "not found",
     "uncertain": "uncertain: a record is like it",
@@ -146,7 +146,7 @@ def to_report(
         ReportPart("What was checked", (_to_facts(audit, given),)),
         ReportPart("Findings", (_to_findings(audit),)),
         ReportPart("What was not checked", _to_unchecked(audit)),
-        ReportPart("Who was asked", _to_asked(asked, links)),
+        ReportPart("Who was asked", to_asked(asked, links)),
         ReportPart("Entries with a finding", () if grave else ((own("None."),),)),
         *[_to_part(entry, records.get(entry.index)) for entry in grave],
         ReportPart("Entries without a finding", () if fine else ((own("None."),),)),
@@ -271,9 +271,10 @@ def _to_unchecked(audit: ReferenceAudit) -> tuple[Line | ReportTable, ...]:
     return (ReportTable("By entry", ("Entry", "What", "Why"), tuple(rows)),)
 
 
-def _to_asked(
+def to_asked(
     asked: Mapping[tuple[str, str], RegisterOutcome], links: Sequence[LinkCheck]
 ) -> tuple[Line | ReportTable, ...]:
+    """Whom the check asked for what, and what came of it."""
     rows: list[tuple[Line, ...]] = []
     for (operation, name), outcome in asked.items():
         failed = {kind: outcome.failed.count(kind) for kind in outcome.failed}
@@ -299,14 +300,15 @@ def _to_part(entry: AuditEntry, record: Work | None) -> ReportPart:
     label = _label(entry)
     mark = "grave" if _GRAVE & {*entry.flags} else "fine" if label == FINE else "doubt"
     blocks: list[Line | ReportFacts | ReportTable] = [ReportFacts(tuple(_find_facts(entry, record)))]
-    compared = [_to_row(one) for one in entry.comparison or ()]
+    compared = [to_compared_row(one) for one in entry.comparison or ()]
     if compared:
         head = ("Field", "Verdict", "Given", "Recorded", "Why")
         blocks.append(ReportTable("The entry against its record", head, tuple(compared)))
     return ReportPart(f"Entry {_number(entry)}: {label}", tuple(blocks), 3, mark)
 
 
-def _to_row(one: JsonObject) -> tuple[Line, ...]:
+def to_compared_row(one: JsonObject) -> tuple[Line, ...]:
+    """A comparison of one field as a row: field, verdict, what was given and is recorded, and why."""
     verdict = str(one["verdict"]).replace("_", " ")
     texts = [(quote(one[name]),) for name in ("supplied", "recorded", "reason")]
     return (own(one["field"]),), (own(verdict),), *texts
@@ -322,7 +324,7 @@ def _find_facts(entry: AuditEntry, record: Work | None) -> Iterable[tuple[str, t
     if entry.url or entry.doi:
         doi = [own("DOI"), quote(entry.doi)] if entry.doi else []
         yield "Address", tuple(filter(None, (join(doi, " "), (link(entry.url),) if entry.url else ())))
-    yield "Existence", ((own(_STATUS[entry.verification_status]),),)
+    yield "Existence", ((own(STATUS[entry.verification_status]),),)
     if entry.reason:
         yield "Why", ((quote(entry.reason),),)
     if record is not None:
@@ -332,19 +334,24 @@ def _find_facts(entry: AuditEntry, record: Work | None) -> Iterable[tuple[str, t
         yield "Record", tuple(filter(None, ((quote(record.title),) if record.title else (), origin)))
     notice = entry.retraction_status
     if notice is not None:
-        named = str(notice.nature or notice.kind or "notice").replace("_", " ")
-        spans = [quote(named), quote(notice.date), own("listed by"), quote(notice.source)]
-        more = [own("notice"), quote(notice.notice_doi)] if notice.notice_doi else []
-        more += [own("replaced by"), quote(notice.replaced_by)] if notice.replaced_by else []
-        yield "Notice", tuple(filter(None, (join(spans, " "), join(more, " "))))
+        yield "Notice", to_notice(notice)
     near = entry.possible_match
     if near is not None:
         parts = [quote(near.get("title")), quote(near.get("year")), quote(near.get("doi")), own(near.get("source", ""))]
         yield "Perhaps meant", (join(parts),)
     yield from _find_link_facts(entry)
-    yield from _find_claim_facts(entry)
+    yield from find_claim_facts(entry.claim_check)
     if entry.provenance:
         yield "Rests on", tuple((quote(line),) for line in entry.provenance)
+
+
+def to_notice(notice: Retraction) -> tuple[Line, ...]:
+    """A notice about a work: what it is, of when and by whom, and its DOI."""
+    named = str(notice.nature or notice.kind or "notice").replace("_", " ")
+    spans = [quote(named), quote(notice.date), own("listed by"), quote(notice.source)]
+    more = [own("notice"), quote(notice.notice_doi)] if notice.notice_doi else []
+    more += [own("replaced by"), quote(notice.replaced_by)] if notice.replaced_by else []
+    return tuple(filter(None, (join(spans, " "), join(more, " "))))
 
 
 def _find_link_facts(entry: AuditEntry) -> Iterable[tuple[str, tuple[Line, ...]]]:
@@ -358,8 +365,8 @@ def _find_link_facts(entry: AuditEntry) -> Iterable[tuple[str, tuple[Line, ...]]
         yield "Archived copy", (join([link(status.archived_url), quote(status.archived_at)]),)
 
 
-def _find_claim_facts(entry: AuditEntry) -> Iterable[tuple[str, tuple[Line, ...]]]:
-    check = entry.claim_check
+def find_claim_facts(check: ClaimCheck | None) -> Iterable[tuple[str, tuple[Line, ...]]]:
+    """What is told of a claim and its source, label by label; nothing where there was no claim."""
     if check is None or not check.claim:
         return
     yield "Claim", ((quote(check.claim),),)

@@ -6,11 +6,12 @@ Everything here is evidence: each statement stands beside what it rests on, and 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Any
 
-from specloom.core import Fault, dataclass
+from specloom.core import Fault, dataclass, from_epoch
 from specloom.domains.text import (
     Detected,
     Identifier,
@@ -26,9 +27,14 @@ from specloom.plugins import Context
 from ..claims.coverage import SourceReading, read_first
 from ..claims.substitutes import WorkInHand, weigh_claim
 from ..records import Citation, CitedIdentifier, Liveness
+from ..reports.files import keep_report, write_report
+from ..reports.word import expect_library
 from ..sources.classify import classify
 from ..sources.conflicts import find_conflict
 from ..sources.links import NO_LINK, LinkCheck, check_links
+from .aside import run_aside
+from .audit_report import RegisterLog
+from .citation_report import to_report
 from .examination import (
     UNREAD,
     CitationExamination,
@@ -87,8 +93,26 @@ class _Verification:
         self.tell(authenticity_caveat=" ".join(filter(None, (self.citation.authenticity_caveat, caveat))))
 
 
-async def verify(context: Context, citation: str, claim: str = "") -> Citation:
-    """The record of one citation; raises a `validation` fault for an empty one."""
+async def verify(context: Context, citation: str, claim: str = "", report: str = "") -> Citation:
+    """The record of one citation; with a `report` (html, markdown, docx) it is kept as a document, too.
+
+    Raises a `validation` fault for an empty citation.
+    """
+    if not report:
+        return await _verify(context, citation, claim)
+    if report == "docx":
+        expect_library()
+    log = RegisterLog(context)
+    checked = await _verify(log.context, citation, claim)
+    digest = hashlib.sha256(citation.strip().encode("utf-8", "surrogatepass")).hexdigest()
+    written = await run_aside(
+        context, write_report, to_report(checked, log.outcomes, digest, from_epoch(context.now()) or ""), report
+    )
+    resource = await keep_report(context, written, report, "citation check")
+    return replace(checked, report_resource=resource or None, input_digest=digest)
+
+
+async def _verify(context: Context, citation: str, claim: str) -> Citation:
     text = strip_unseen(citation).strip()
     if not text:
         raise Fault("validation", "the citation is empty; give a DOI, an address or a reference", argument="citation")
