@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from pathlib import Path
 
-from tests.domains.papers.test_client_reading_on import DOI, store_paper
+from tests.domains.papers.test_client_reading_on import DOI, paper, store_paper
 from tests.support.documents import lines, make_pdf
-from tests.support.scrape_client import ask, connected
+from tests.support.scholar_client import connected as scholar_client
+from tests.support.scrape_client import ask, connected, refused
 
 SOURCE = f"doi:{DOI}"
 
@@ -89,3 +91,42 @@ async def test_a_cache_that_cannot_be_written_costs_nothing_but_time(tmp_path: P
     (tmp_path / "cache").write_text("a file where the folder should be", encoding="utf-8")
 
     assert "bridges" in await read(tmp_path)
+
+
+async def test_a_stored_work_is_read_by_its_cite_key_and_passages_name_their_page(tmp_path: Path) -> None:
+    name = "\n[specloom]\ncitekey = 'Otter:21'\n"
+    path = store_paper(tmp_path, paper("bridges"), key="key_otter", name="")
+    entry = tmp_path / ".metadata" / "key_otter.toml"
+    entry.write_text(entry.read_text("utf-8") + name, encoding="utf-8")
+    async with connected(DOIGET_STORE_ROOT=str(tmp_path), DOIGET_CACHE_ROOT=str(tmp_path / "cache")) as client:
+        whole = await ask(client, "read_more", source="@otter:21")
+        passage = await ask(client, "read_more", source="@otter:21", query="line 41.3", max_tokens=400)
+        sentence, _ = await refused(client, "read_more", source="@weasel")
+
+    assert path.exists()
+    assert whole["title"] == "Of bridges"
+    assert re.search(r"^@\d+ Page 41\n.*line 41\.3", passage["content"], re.MULTILINE | re.DOTALL)
+    assert sentence == "No stored work has the cite key 'weasel'; doiget_search_local finds those that there are."
+
+
+async def test_the_references_of_a_stored_pdf_are_audited_by_its_reference(tmp_path: Path) -> None:
+    listed = ["Abel, A. (2019). How otters swim. Rivers, 4(1), 1-12.", "Brook, C. (2020). Weirs. Rivers, 5(1), 3-9."]
+    texts = [(60.0, 700.0, 14.0, "References"), *lines([f"{at}. {one}" for at, one in enumerate(listed, 1)], top=670)]
+    store_paper(tmp_path, make_pdf([lines(["Otters swim in rivers that nobody has seen."] * 9), texts]))
+    settings = {"DOIGET_STORE_ROOT": str(tmp_path), "DOIGET_CACHE_ROOT": str(tmp_path / "cache")}
+    async with scholar_client({}, **settings) as (client, _):
+        answer = await ask(client, "audit_bibliography", source=f"doi:{DOI}")
+        sentence, _ = await refused(client, "audit_bibliography", source="10.1234/nowhere")
+
+    assert [entry["title"] for entry in answer["entries"]] == ["How otters swim", "Weirs"]
+    assert sentence.startswith("10.1234/nowhere is not in the paper store; give the address of a page or document")
+
+
+async def test_the_outline_of_a_stored_pdf_names_pages(tmp_path: Path) -> None:
+    heads = ["Methods of the study", "Results of the study", "Limits of the study"]
+    pages = [[(60.0, 740.0, 18.0, head), *lines([f"Line {n} of {head}." for n in range(50)])] for head in heads]
+    store_paper(tmp_path, make_pdf(pages))
+    async with connected(DOIGET_STORE_ROOT=str(tmp_path), DOIGET_CACHE_ROOT=str(tmp_path / "cache")) as client:
+        answer = await ask(client, "read_more", source=SOURCE, max_tokens=500)
+
+    assert [line.partition(" · ")[2] for line in answer["outline"]] == ["Page 1", "Page 2", "Page 3"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from specloom.core import Fault, clean
 from specloom.domains.text import PaperId, PaperName, find_ref, to_paper_name
@@ -10,9 +11,12 @@ from specloom.plugins import Context, WholeText, procedure
 from specloom.plugins.records import record
 
 from .config import CACHE, LOG, STORE
-from .entries import to_plain
+from .entries import cite_key_of, to_plain
 from .fulltext import RENDERING, TEX_SOURCE, read_rendering, read_tex, to_markdown
 from .read_paper import ASKS, TTL, read_whole, to_key, to_source
+
+if TYPE_CHECKING:
+    from .store import PaperStore
 
 _UNNAMED = "{address!r} names no paper; write doi:10.1234/abc, arxiv:2401.12345, PMC123456 or pmid:123"
 
@@ -22,13 +26,16 @@ _UNNAMED = "{address!r} names no paper; write doi:10.1234/abc, arxiv:2401.12345,
     asks=ASKS,
     runs=("read_page",),
     settings={**STORE, **CACHE},
-    reads=("doi:", "10.", "arxiv:", "pmid:", "pmcid:", "pmc"),
+    reads=("doi:", "10.", "arxiv:", "pmid:", "pmcid:", "pmc", "@"),
 )
 async def whole_paper_text(context: Context, address: str) -> WholeText:
     """The whole text of a paper by its identifier: as it was read within the hour, of the stored PDF, else read anew.
 
-    A stored PDF without readable text counts as none. A `validation` fault for what names no paper.
+    `@` with a cite key names a stored work. A stored PDF without readable text counts as none. A `validation` fault for
+    what names no paper, `not_found` for a key that no stored work has.
     """
+    if address.startswith("@"):
+        return await _read_keyed(context, address)
     name = to_paper_name(address)
     source = to_source(name)
     if not source:
@@ -50,30 +57,40 @@ class StoredText:
     """What is stored of a paper: the text of its PDF by pages, else its abstract; `address` reads it on."""
 
     kind: str = ""
-    """`stored_pdf`, `stored_abstract`, or "" for a paper of which there is neither."""
+    """`stored_pdf`, `stored_abstract`, `stored_record` for an entry with neither, or "" for what is not stored."""
     text: str = ""
     abstract: str = ""
     address: str = ""
 
 
 @procedure("stored_text", settings={**STORE, **CACHE})
-async def stored_text(context: Context, doi: str = "", arxiv: str = "") -> StoredText:
-    """What the store has of a paper to be read, and nothing where the store is nobody's."""
-    from .store import open_store
+async def stored_text(context: Context, doi: str = "", arxiv: str = "", ref: str = "") -> StoredText:
+    """What the store has of a paper to be read, and nothing where the store is nobody's.
 
-    refs = [one for one in (find_ref("doi", doi), find_ref("arxiv", arxiv)) if one is not None]
-    if not context.is_personal or not refs:
+    `ref` is a DOI, an arXiv identifier, or a cite key.
+    """
+    from .library import PaperLibrary
+
+    if not context.is_personal:
         return StoredText()
-    for ref in refs:
-        whole = await _read_pdfs(context, [ref], instead="something else was read")
+    library = PaperLibrary.open(context)
+    names = (ref, doi, f"arxiv:{arxiv}" if arxiv else "")
+    keys = dict.fromkeys(key for name in names if name and (key := library.find(name)) is not None)
+    entries = {key: library.read(key) for key in keys}
+    for key, entry in entries.items():
+        whole = await _read_entry(context, library.store, key, entry, instead="something else was read")
         if whole is not None:
-            return StoredText(kind="stored_pdf", text=whole.text, address=f"{ref.kind}:{ref.value}")
-    store = open_store(context.config)
-    for ref in refs:
-        entry = store.find(store.locate(ref)) or {}
+            return StoredText(kind="stored_pdf", text=whole.text, address=_to_address(entry))
+    for entry in entries.values():
         if abstract := to_plain(str(entry.get("abstract") or "")):
-            return StoredText(kind="stored_abstract", abstract=abstract, address=f"{ref.kind}:{ref.value}")
-    return StoredText()
+            return StoredText(kind="stored_abstract", abstract=abstract, address=_to_address(entry))
+    return StoredText(kind="stored_record" if entries else "")
+
+
+def _to_address(entry: Mapping[str, Any]) -> str:
+    """Under which address `read_more` reads an entry on."""
+    doi, arxiv = str(entry.get("doi") or ""), str(entry.get("arxiv_id") or "")
+    return f"doi:{doi}" if doi else f"arxiv:{arxiv}" if arxiv else f"@{cite_key_of(entry)}"
 
 
 async def _read_stored(context: Context, address: str, name: PaperName) -> WholeText | None:
@@ -84,26 +101,58 @@ async def _read_stored(context: Context, address: str, name: PaperName) -> Whole
     return await _read_pdfs(context, refs, instead="this text is from elsewhere")
 
 
+async def _read_keyed(context: Context, address: str) -> WholeText:
+    """The text of a stored work by its cite key; what has no PDF is read by its DOI or arXiv identifier."""
+    from .library import PaperLibrary
+
+    library = PaperLibrary.open(context) if context.is_personal else None
+    key = library.find(address) if library is not None else None
+    if library is None or key is None:
+        message = f"No stored work has the cite key {address[1:200]!r}; doiget_search_local finds those that there are."
+        raise Fault("not_found", message, action="fix_arguments")
+    entry = library.read(key)
+    whole = await _read_entry(context, library.store, key, entry, instead="this text is from elsewhere")
+    if whole is not None:
+        return whole
+    doi, arxiv = str(entry.get("doi") or ""), str(entry.get("arxiv_id") or "")
+    if doi or arxiv:
+        return await whole_paper_text(context, doi or f"arxiv:{arxiv}")
+    message = f"The stored work {address[:200]} has no PDF with a text, and neither a DOI nor an arXiv identifier."
+    raise Fault("not_found", message, action="inform_user")
+
+
 async def _read_pdfs(context: Context, refs: Sequence[PaperId | None], *, instead: str) -> WholeText | None:
     """The text of the first PDF that is stored under some references; a notice says which cannot be read."""
     from .store import open_store
-    from .texts import open_texts
 
     store = open_store(context.config)
     for ref in dict.fromkeys(one for one in refs if one is not None and one.kind != "pubmed"):
-        entry = store.find(store.locate(ref))
-        path = store.stored_pdf(entry) if entry is not None and store.has_pdf(entry) else None
-        if entry is None or path is None:
-            continue
-        try:
-            async with open_texts(context) as texts:
-                text = await texts.read(context, ref.key, path)
-        except (Fault, OSError) as error:
-            why = f": {error.message.rstrip('.')}" if isinstance(error, Fault) else ""
-            context.notice(f"The stored PDF of {ref.value} cannot be read{why}; {instead}.")
-            continue
-        return WholeText(text=text, title=clean(str(entry.get("title") or ""))[0], kind="pdf")
+        stored = store.locate(ref)
+        entry = store.find(stored)
+        if entry is not None and (
+            whole := await _read_entry(context, store, stored.key, entry, instead=instead, name=ref.value)
+        ):
+            return whole
     return None
+
+
+async def _read_entry(
+    context: Context, store: PaperStore, key: str, entry: Mapping[str, Any], *, instead: str, name: str = ""
+) -> WholeText | None:
+    """The text of the PDF of an entry; None where it has none, with a notice where that cannot be read."""
+    from .texts import open_texts
+
+    path = store.stored_pdf(entry) if store.has_pdf(entry) else None
+    if path is None:
+        return None
+    try:
+        async with open_texts(context) as texts:
+            text = await texts.read(context, key, path)
+    except (Fault, OSError) as error:
+        why = f": {error.message.rstrip('.')}" if isinstance(error, Fault) else ""
+        context.notice(f"The stored PDF of {name or key} cannot be read{why}; {instead}.")
+        return None
+    return WholeText(text=text, title=clean(str(entry.get("title") or ""))[0], kind="pdf")
 
 
 @procedure("rendering_text", runs=("read_markup",), settings=LOG, reads=(RENDERING,))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
@@ -71,6 +72,12 @@ def find_pages(markdown: str) -> list[Section]:
     ]
 
 
+def find_page(pages: Sequence[Section], at: int) -> str:
+    """The heading of the page, of those in their order, on which a character stands; "" for none."""
+    place = bisect_right(pages, at, key=lambda page: page.start)
+    return pages[place - 1].heading if place else ""
+
+
 def to_heading(text: str) -> str:
     """The words of a heading, without marks, on one line."""
     words = " ".join(to_plain(_CLOSING.sub("", text)).split())
@@ -80,7 +87,8 @@ def to_heading(text: str) -> str:
 def show_outline(markdown: str, sections: Sequence[Section], *, most: int = MOST_LINES) -> list[str]:
     """A line for each section, with its number and its size in tokens; the deepest levels give way where it is long.
 
-    Nothing for a text of fewer sections than would help.
+    Of a document with pages each line names that on which its section begins. Nothing for a text of fewer sections
+    than would help.
     """
     if len(sections) < LEAST_SECTIONS:
         return []
@@ -95,8 +103,10 @@ def show_outline(markdown: str, sections: Sequence[Section], *, most: int = MOST
         # A title alone is no outline, so the level below it is shown as far as there is room.
         depth = levels[levels.index(depth) + 1]
         shown = [section for section in sections if section.level <= depth]
+    pages = find_pages(markdown)
     lines = [
         f"{'  ' * levels.index(one.level)}{one.number}. {one.heading} ({count_tokens(markdown[one.start : one.end]):,})"
+        f"{f' · {page}' if (page := find_page(pages, one.start)) else ''}"
         for one in shown[:most]
     ]
     if len(shown) < len(sections) or len(lines) < len(shown):

@@ -16,8 +16,8 @@ from specloom.plugins import WINDOWS, Context, OpenedText, WholeText, find_reade
 from specloom.plugins.records import record
 
 from .links import AS_KEPT, LinkStyle, Rendition, to_origin
-from .outline import LEAST_SECTIONS, Section, find_pages, find_section, find_sections, show_outline
-from .passages import choose_passages, quote_passages
+from .outline import LEAST_SECTIONS, Section, find_page, find_pages, find_section, find_sections, show_outline
+from .passages import GAP, Passage, choose_passages, quote_passages
 from .tokens import terms, tokens
 from .windows import to_cost
 
@@ -214,6 +214,9 @@ def _look_for(
     (passages,) = choose_passages(
         [text], query, room, told=[lambda first, last: rendition.tell(start + first, start + last)]
     )
+    pages = find_pages(rendition.text)
+    if pages:
+        passages = [_with_page(one, find_page(pages, start + one.start)) for one in passages]
     content = quote_passages(text, passages, start=start, rendition=rendition)
     if not set(terms(query)) & set(tokens(content)):
         notes.append(NOTHING_SAID)
@@ -226,6 +229,11 @@ def _look_for(
         note=_join(notes),
         **told,
     )
+
+
+def _with_page(passage: Passage, page: str) -> Passage:
+    """A passage with the page on which it stands before its headings."""
+    return replace(passage, path=GAP.join(filter(None, (page, passage.path))))
 
 
 def _join(notes: Sequence[str]) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from specloom.core import Fault, dataclass, run_apart
-from specloom.domains.text import ARXIV, Name, arxiv_at
+from specloom.domains.text import ARXIV, Name, arxiv_at, find_doi
 from specloom.plugins import Context, from_json, to_json
 
 from ..records import BibliographyRecord, Unreadable
@@ -337,15 +337,11 @@ LONGEST_SOURCE = 5_000_000
 async def read_references(context: Context, address: str) -> tuple[str, str]:
     """The references under an address and their format: a bibliography as it is, and else a section in plain words.
 
-    That is the section of references of a page, a PDF, an office document or a kept text. Raises a `validation` fault
-    where the document has none, and what reading it raises.
+    That is the section of references of a page, a PDF, an office document, a kept text, or the PDF of a stored paper by
+    its DOI, arXiv identifier or `@` and cite key. Raises a `validation` fault where the document has none, and what
+    reading it raises.
     """
-    whole = await context.read_artifact(address)
-    if whole is not None:
-        text = whole.text
-    else:
-        page = await context.run("read_page", {"url": address, "mode": "full", "max_length": LONGEST_SOURCE})
-        text = str(page.get("content") or "")
+    text = await _read_source(context, address)
     if format_ := _find_leading_format(text):
         return text, format_
     section = find_reference_section(text)
@@ -356,6 +352,33 @@ async def read_references(context: Context, address: str) -> tuple[str, str]:
         )
         raise Fault("validation", message, action="fix_arguments")
     return section, "text"
+
+
+async def _read_source(context: Context, address: str) -> str:
+    """The text of a document; of a page that cannot be read, that of the stored PDF of the work at its address."""
+    whole = await context.read_artifact(address)
+    if whole is not None:
+        return whole.text
+    if "://" not in address:
+        stored = await context.run("stored_text", {"ref": address})
+        if stored.get("kind") == "stored_pdf":
+            return str(stored["text"])
+        lacking = "has no PDF with a text in the paper store" if stored.get("kind") else "is not in the paper store"
+        message = (
+            f"{address[:200]} {lacking}; give the address of a page or document, or fetch the paper first "
+            "(doiget_fetch_paper)"
+        )
+        raise Fault("not_found", message, action="fix_arguments")
+    try:
+        page = await context.run("read_page", {"url": address, "mode": "full", "max_length": LONGEST_SOURCE})
+    except Fault as fault:
+        doi = find_doi(address)
+        stored = await context.run("stored_text", {"doi": doi}) if doi else {}
+        if stored.get("kind") != "stored_pdf":
+            raise
+        context.notice(f"{address[:200]} could not be read ({fault.kind}); the references are those of the stored PDF.")
+        return str(stored["text"])
+    return str(page.get("content") or "")
 
 
 def _find_leading_format(text: str) -> str:

@@ -74,6 +74,64 @@ def is_numbered_heading(text: str) -> bool:
     return sum(map(str.isalpha, text)) >= 0.7 * len("".join(text.split()))
 
 
+# --- Lists of references: a line that starts left of those below it begins an entry -----------------------------------
+
+
+_REFERENCES: Final = re.compile(
+    r"(?:[0-9IVX]{1,4}\.?\s)?(?:references(?: cited)?|bibliography|works cited|literature(?: cited)?"
+    r"|literatur(?:verzeichnis)?|bibliographie|références(?: bibliographiques)?|referencias(?: bibliográficas)?"
+    r"|bibliografía|referências|bibliografia|riferimenti bibliografici|список литературы|литература|参考文献)\W?",
+    re.IGNORECASE,
+)
+# In sizes of letters: how far the lines below the first of an entry stand in, and how far apart columns begin.
+_HANGING: Final = (0.5, 5.0)
+_COLUMN: Final = 8.0
+_FEWEST_HUNG: Final = 2
+# By how much less than elsewhere, in sizes of letters, references stand apart.
+_LOOSE: Final = 0.2
+
+
+def find_entry_starts(lines: Sequence[TextLine]) -> dict[int, bool]:
+    """For the lines of a list of references whether each begins an entry by its indent, by their numbers.
+
+    Columns are looked at by themselves; nothing for one whose entries neither hang nor begin further in.
+    """
+    starts: dict[int, bool] = {}
+    for column in _to_columns(lines):
+        size = median(lines[at].size for at in column)
+        edge = min(lines[at].left for at in column)
+        inner = [at for at in column if lines[at].left > edge + _HANGING[0] * size]
+        outer = [at for at in column if at not in set(inner)]
+        is_hung = all(lines[at].left < edge + _HANGING[1] * size for at in inner)
+        if len(inner) < _FEWEST_HUNG or len(outer) < _FEWEST_HUNG or not is_hung:
+            continue
+        # Where the first line of an entry stands in instead, it is the inner lines that begin with names.
+        shares = _share_of_names(lines, outer), _share_of_names(lines, inner)
+        if shares[0] != shares[1]:
+            begins = set(outer if shares[0] > shares[1] else inner)
+            starts |= {at: at in begins for at in column}
+    return starts
+
+
+def _to_columns(lines: Sequence[TextLine]) -> list[list[int]]:
+    """The numbers of the lines by the columns that they stand in."""
+    columns: list[list[int]] = []
+    right_most = 0.0
+    for at in sorted((at for at, line in enumerate(lines) if not line.cells), key=lambda at: lines[at].left):
+        line = lines[at]
+        if not columns or line.left > right_most + _COLUMN * line.size:
+            columns.append([])
+        columns[-1].append(at)
+        right_most = line.left
+    return columns
+
+
+def _share_of_names(lines: Sequence[TextLine], places: Sequence[int]) -> float:
+    """How many of the lines at some places begin as names and titles do."""
+    texts = [clean(lines[at].text) for at in places]
+    return sum(text[:1].isupper() or not text[:1].isascii() or text[:1] in '["—-' for text in texts) / len(texts)
+
+
 # A running head is near the edge, and most pages or every other page have it.
 _EDGE_LINES: Final = 3
 _EDGE: Final = 0.1
@@ -135,14 +193,15 @@ def to_markdown(pages: Sequence[PdfPage], outline: Mapping[int, Mapping[str, int
     running = _find_running(edges)
     offset = _find_numbering(edges)
     body = _to_body_size([line for page in pages for line in page.lines])
-    texts = []
+    texts, is_list = [], False
     for number, page in enumerate(pages):
         heads = [
             line
             for line in edges[number]
             if _to_pattern(line) in running or (offset is not None and number + offset in _edge_numbers(line))
         ]
-        blocks = _to_blocks([line for line in page.lines if line not in heads], body, outline.get(number, {}))
+        kept = [line for line in page.lines if line not in heads]
+        blocks, is_list = _to_blocks(kept, body, outline.get(number, {}), is_list=is_list)
         if page.is_picture:
             blocks.append(_REST if blocks else _PICTURE)
         if page.is_unread:
@@ -215,10 +274,14 @@ def _to_body_size(lines: Sequence[TextLine]) -> float:
     return counts.most_common(1)[0][0] if counts else 0.0
 
 
-def _to_blocks(lines: Sequence[TextLine], body: float, outline: Mapping[str, int]) -> list[str]:
-    """The paragraphs, headings and items of a page."""
+def _to_blocks(
+    lines: Sequence[TextLine], body: float, outline: Mapping[str, int], *, is_list: bool = False
+) -> tuple[list[str], bool]:
+    """The paragraphs, headings and items of a page, and whether it ends in a list of references, as it may begin."""
     gaps = [one.bottom - two.top for one, two in pairwise(lines) if 0 <= one.bottom - two.top < 40]
     usual = median(gaps) if gaps else 0.0
+    # Where most references have one line, most gaps are those between two references.
+    tight = sorted(gaps)[len(gaps) // 10] - _LOOSE * body if gaps else 0.0
     blocks: list[str] = []
     open_lines: list[TextLine] = []
 
@@ -230,6 +293,7 @@ def _to_blocks(lines: Sequence[TextLine], body: float, outline: Mapping[str, int
 
     level_before = 0
     bold = find_bold(lines)
+    starts = find_entry_starts(lines) if is_list else {}
     for number, line in enumerate(lines):
         if line.cells:
             close()
@@ -242,6 +306,11 @@ def _to_blocks(lines: Sequence[TextLine], body: float, outline: Mapping[str, int
         level = _to_level(line, text, body, outline) or (_BOLD_LEVEL if number in bold else 0)
         if level and text not in outline and open_lines and _continues(open_lines[-1], line, usual):
             level = 0
+        is_head = len(text) <= _LONGEST_HEADING and _REFERENCES.fullmatch(text) is not None
+        if level or is_head:
+            is_list = is_head
+            following = find_entry_starts(lines[number + 1 :]) if is_list else {}
+            starts = {number + 1 + at: begins for at, begins in following.items()}
         if level:
             close()
             goes_on = level_before == level and blocks and not NUMBERED.match(text)
@@ -250,12 +319,15 @@ def _to_blocks(lines: Sequence[TextLine], body: float, outline: Mapping[str, int
             else:
                 blocks.append(f"{'#' * level} {text}")
         else:
-            if open_lines and _starts_block(open_lines, line, text, usual):
+            begins = False if is_list and _ADDRESS_START.match(text) else starts.get(number)
+            if open_lines and (
+                _starts_block(open_lines, line, text, tight if is_list else usual) if begins is None else begins
+            ):
                 close()
             open_lines.append(line)
         level_before = level
     close()
-    return blocks
+    return blocks, is_list
 
 
 def _to_level(line: TextLine, text: str, body: float, outline: Mapping[str, int]) -> int:
@@ -284,6 +356,8 @@ def _starts_block(before: Sequence[TextLine], line: TextLine, text: str, usual: 
     last, first = before[-1], before[0]
     gap = last.bottom - line.top
     ending = last.text.rstrip()
+    if _goes_on(ending, text) and abs(gap) <= usual + 0.5 * line.size:
+        return False
     if ITEM.match(text) and (gap >= -line.size or ending.endswith(_ENDED)):
         return True
     if gap < -line.size:  # the top of the next column: a sentence may go on there
@@ -300,12 +374,26 @@ def _starts_block(before: Sequence[TextLine], line: TextLine, text: str, usual: 
     return ending.endswith(_ENDED) and (is_indented or is_short) and not ITEM.match(first.text)
 
 
+_ADDRESS_END: Final = re.compile(r"(?:https?://|\bdoi:\s?|\b10\.[0-9]{4,9}/)[^\s<>\"]{0,300}$")
+_ADDRESS_START: Final = re.compile(r"https?://|doi:|10\.[0-9]{4,9}/", re.IGNORECASE)
+_ADDRESS_PIECE: Final = re.compile(r"[a-z0-9(][^\s<>\"]{0,300}")
+
+
+def _goes_on(before: str, after: str) -> bool:
+    """Whether an address at the end of a line goes on in the next one."""
+    address, piece = _ADDRESS_END.search(before[-400:]), _ADDRESS_PIECE.match(after)
+    if address is None or piece is None:
+        return False
+    has_digit = any(map(str.isdigit, piece[0])) or "/" in piece[0]
+    return before.endswith(("/", "-", "_", "=", "&", "?", "//doi.")) or (before.endswith(".") and has_digit)
+
+
 def _join(lines: Sequence[TextLine]) -> str:
     """The text of a paragraph on one line; scripts without blanks get none at line ends."""
     parts: list[str] = []
     for line in lines:
         raw = line.text
-        if parts and not parts[-1].endswith(HYPHEN):
+        if parts and not parts[-1].endswith(HYPHEN) and not _goes_on(parts[-1], raw.strip()):
             is_cjk = bool(_CJK.match(raw[:1]) and _CJK.match(parts[-1][-1:]))
             parts.append("" if is_cjk else " ")
         parts.append(raw.strip())
