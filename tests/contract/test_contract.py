@@ -88,7 +88,7 @@ OUTPUTS: dict[str, tuple[str, set[str], set[str], set[str], set[str]]] = {
         {"urls", "query", "resultCount", "results", "trust"},
         {"hints", "requestedNumResults", "notApplied", "removed"},
         {"title", "url", "snippet", "displayLink"},
-        {"sourceReputation", "claimSignal", "publishedAt", "engagement", "extraSnippets", "foundBy"},
+        {"sourceReputation", "claimSignal", "publishedAt", "engagement", "extraSnippets", "foundBy", "snippetFrom"},
     ),
     "image_search": (
         "images",
