@@ -133,6 +133,11 @@ WALKS = [
     edges("openalex", "api.openalex.org/works?", paged.openalex, 90, "references", OPEN_SEED),
     Walk("search_and_scrape", "brave.web", "/web/search", paged.brave_web, 95, 10, "sources", "url", also=TEXTS),
     Walk("web_search", "brave.web", "/web/search", paged.brave_web, 200, 50, "results"),
+    # However few are told at once, the pages that an engine has are not smaller for it.
+    Walk("web_search", "brave.web", "/web/search", paged.brave_web, 60, 1, "results"),
+    Walk("news_search", "brave.news", "/news/search", paged.brave_news, 60, 1, "articles"),
+    Walk("web_search", "youcom.web", "ydc-index.io", paged.youcom, 60, 1, "results"),
+    Walk("news_search", "youcom.news", "ydc-index.io", paged.youcom, 60, 1, "articles"),
     Walk("web_search", "google.web", "googleapis.com", paged.google, 100, 15, "results"),
     Walk("news_search", "brave.news", "/news/search", paged.brave_news, 137, 20, "articles"),
     Walk("news_search", "google.news", "googleapis.com", paged.google, 95, 10, "articles"),
@@ -333,6 +338,36 @@ async def test_a_cursor_outlives_the_server_that_gave_it_and_a_page_asked_for_tw
 
     assert page == again == walk.expected()[walk.size : 2 * walk.size]
     assert len(upstreams.asked) == count
+
+
+INDEXES: Mapping[str, Stub] = {
+    "api.openalex.org/works": serve(paged.part_of_openalex, 0),
+    "api.crossref.org/works": serve(paged.part_of_crossref, 0),
+    "europepmc/webservices/rest/search": serve(paged.part_of_europepmc, 0),
+}
+"""Three indexes that know parts of the same three hundred works."""
+
+
+@pytest.mark.parametrize("at", [2, 3, 5])
+async def test_merged_rows_come_once_each_where_an_index_fails_on_its_second_asking(at: int) -> None:
+    shown: list[str] = []
+    cursor: dict[str, str] = {}
+    for call in range(1, 60):
+        stubs = {**INDEXES, **({"api.crossref.org/works": (503, {}, {})} if call == at else {})}
+        # Nothing is kept: each call is one of a server of its own.
+        product = make(Upstreams(stubs, otherwise=(404, {}, {})), cached=False)
+        result = await product.call("academic_search", query="otters", num_results=15, max_tokens=100_000, **cursor)
+        if result.get("isError"):
+            assert call == at
+            assert "can only be told where crossref can be asked again" in result["content"][0]["text"]
+            continue
+        answer = result["structuredContent"]
+        shown += [paper["title"] for paper in answer["papers"]]
+        if answer.get("nextCursor") is None:
+            break
+        cursor = {"cursor": answer["nextCursor"]}
+
+    assert sorted(shown) == [title(n) for n in range(300)]
 
 
 def _seal(content: list[Any]) -> str:

@@ -76,6 +76,13 @@ def tell_unresumed(run: PlanRun) -> Fault:
     return failed[0].told_as(message=f"{sentence}: try again later, or leave the cursor out to begin anew with others")
 
 
+def tell_lacking(fault: Fault, names: Sequence[str]) -> Fault:
+    """Why what is left of rows that were merged cannot be told now: these providers, who gave some of them, failed."""
+    sentence = f"what is left of these rows can only be told where {' and '.join(names)} can be asked again"
+    begin = f"{fault.message.rstrip('.')}; {sentence}"
+    return fault.told_as(message=f"{begin}: try again later, or leave the cursor out to begin anew")
+
+
 def find_begin(run: PlanRun, given: Mapping[str, Any]) -> AnswerEnd | None:
     """Where this part began, held to whoever gave it; None where nobody has pages."""
     tool, outcome, cursor = run.tool, run.outcome, run.cursor

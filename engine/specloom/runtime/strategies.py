@@ -11,7 +11,17 @@ from specloom.model import HINTS, Access, Again, AnswerKey, Model, Pair, Part, R
 from specloom.plugins import HOOKS, NOT_MEMBER, PROCEDURES, REASONS, Collection, Context, Item, find_refusal, is_member
 
 from .arguments import Arguments
-from .cursor import asked_again, find_begin, find_more, find_next, note_end, take_up, tell_unresumed, write_cursor
+from .cursor import (
+    asked_again,
+    find_begin,
+    find_more,
+    find_next,
+    note_end,
+    take_up,
+    tell_lacking,
+    tell_unresumed,
+    write_cursor,
+)
 from .degradation import note_degradation, say_not_asked, say_parts, say_wider, tell_failures
 from .filters import FILTERED, ablest_of, judge, note_filtered, rank_by_filters, tell_filtered
 from .notices import LEFT_OUT, find_unheld, make_hints, none_configured, point_to_others, resolve
@@ -366,6 +376,10 @@ def _gather(strategy: Strategy, run: PlanRun) -> Ran:
         outcome.gathered.add((ask.provider, ask.operation))
     answers = [(ask.provider, one) for ask, one in zip(asks, got, strict=True) if isinstance(one, Answer)]
     faults = [one for one in got if isinstance(one, Fault)]
+    if run.cursor is not None and run.cursor.offset and faults:
+        # Without them the rows stand in another order, and what was told of these is not what the cursor counts.
+        lacking = [ask.provider for ask, one in zip(asks, got, strict=True) if isinstance(one, Fault)]
+        raise tell_lacking(faults[0], lacking)
     if faults and not any(one.asked or one.rows for _, one in answers):
         answers = []
     outcome.failed.extend(faults)
