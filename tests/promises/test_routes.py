@@ -481,3 +481,21 @@ async def test_the_newest_pages_of_a_web_index_are_told_as_no_news_where_no_host
     answer = await Product(upstreams, KEYS).answer("news_search", query="otters", sort_by="date", provider="google")
 
     assert ("warning" in answer) is warned
+
+
+async def test_titles_are_shown_without_markup_and_with_all_of_their_words() -> None:
+    titles = {
+        "H<sub>2</sub>O and CO<sub>2</sub> at 10<sup>-3</sup>": "H2O and CO2 at 10-3",
+        "Hands of <i>Enhydra lutris</i> in R&amp;D": "Hands of Enhydra lutris in R&D",
+        "Hands of &lt;i&gt;Lutra&lt;/i&gt;, caf&#233; and M&amp;amp;A": "Hands of Lutra, café and M&A",
+        "Where x<y and z>w, and CD4 <200 &gt; 5": "Where x<y and z>w, and CD4 <200 > 5",
+        "List<String> in a &lt;div&gt; of otters": "List<String> in a <div> of otters",
+        "<mml:math><mml:msub><mml:mi>Z</mml:mi><mml:mn>2</mml:mn></mml:msub></mml:math> weirs": "Z2 weirs",
+        'The <scp class="x">DNA</scp> of<br/>otters': "The DNA of otters",
+    }
+
+    answer = await Product(Upstreams({"api.crossref.org/works": works(*titles)})).answer(
+        "academic_search", query="otters", provider="crossref", num_results=20
+    )
+
+    assert [one["title"] for one in answer["papers"]] == list(titles.values())

@@ -240,7 +240,15 @@ def collapse(value: str, _: Moment) -> str | None:
 # An unclosed comment or script runs to the end, as in a browser; that also keeps these patterns linear.
 _HIDDEN: Final = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b[^<>]*>.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 _BREAK: Final = re.compile(r"</(?:jats:)?(?:p|title|sec|li|tr|div|h[1-6])\s*>|<br\s*/?>", re.IGNORECASE)
-_TAG: Final = re.compile(r"</?[a-zA-Z][^<>]*>|<[!?][^<>]*>")
+_TAG: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9.:_-]*+)([^<>]*+)>|<[!?][^<>]*>")
+_CLOSING: Final = re.compile(r"</([a-zA-Z][a-zA-Z0-9.:_-]*+)\s*+>")
+_NAMES: Final = """
+a abbr abstract b bdi bdo big blockquote body bold br center cite code dd del dfn div dl dt em font h1 h2 h3 h4 h5 h6
+head hr html i img ins italic kbd li link mark math meta monospace ol p pre q roman s samp sc scp sec section small
+source span strike strong sub sup svg table tbody td th title tr tt u ul underline var wbr
+"""
+_ELEMENTS: Final = frozenset(_NAMES.split())
+"""Elements that are markup although nothing closes them; what stands in prose as `x<y and z>w` is none."""
 _TWICE: Final = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
 
 
@@ -259,11 +267,33 @@ _FIRST_WORD: Final = re.compile(
 
 @converter("text")
 def strip_tags(value: str, _: Moment) -> str | None:
-    """The text of a piece of HTML or JATS: no tags, entities written out, single blanks, a blank where a block ends."""
+    """The text of a piece of HTML or JATS: no tags, entities written out, single blanks, a blank where a block ends.
+
+    What is in angle brackets and no tag stays, and tags that are written as entities go where they are closed as well.
+    """
     if "<" not in value and "&" not in value:
         return " ".join(value.split()) or None
-    text = _unescape(_TAG.sub("", _BREAK.sub(" ", _HIDDEN.sub(" ", value))))
-    return " ".join((_unescape(text) if _TWICE.search(text) else text).split()) or None
+    text = _unescape(_drop_tags(_BREAK.sub(" ", _HIDDEN.sub(" ", value))))
+    text = _unescape(text) if _TWICE.search(text) else text
+    if "&" in value and "</" in text:
+        text = _drop_tags(text, is_closed=True)
+    return " ".join(text.split()) or None
+
+
+def _drop_tags(text: str, *, is_closed: bool = False) -> str:
+    """The text without its tags; with `is_closed` only without those of elements that it closes."""
+    closed = {name.lower() for name in _CLOSING.findall(text)}
+
+    def drop(tag: re.Match[str]) -> str:
+        ending, name, attributes = tag[1], (tag[2] or "").lower(), (tag[3] or "").strip()
+        if not name or ending:
+            return tag[0] if is_closed and name not in closed else ""
+        if attributes.rstrip("/").strip() and "=" not in attributes:
+            return tag[0]
+        is_markup = name in closed or (not is_closed and (":" in name or name in _ELEMENTS or "=" in attributes))
+        return "" if is_markup else tag[0]
+
+    return _TAG.sub(drop, text)
 
 
 @converter("text")
