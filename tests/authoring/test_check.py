@@ -302,6 +302,92 @@ def test_what_looks_like_a_spec_and_is_not_read_is_told(tmp_path: Path) -> None:
     ]
 
 
+CALM = """\
+spec: tool/1
+name: find_lights
+title: Lights
+description: Lights by name.
+annotations: {read_only: true, destructive: false, idempotent: true, open_world: true}
+input:
+  query: {type: string, required: true, max_length: 20, description: The name.}
+  provider: {type: string, enum: providers.sightings, open: true, description: Whom to ask.}
+plan:
+  - name: the one that was asked for
+    when: args.provider
+    call: {provider: =args.provider, operation: sightings}
+  - name: all of them
+    first_of: {providers: =route.sightings, operation: sightings}
+answer:
+  names: =rows[].name
+examples:
+  - name: who offers nothing of the kind is told with those who do
+    args: {query: x, provider: nobody}
+    providers: {}
+    expect: {error: config, message: "there is no provider 'nobody'; those that do: alpha"}
+"""
+SIGHTINGS = """\
+spec: capability/1
+name: sightings
+title: Sightings
+description: Sightings.
+routing: {key: sightings, order: [alpha]}
+arguments: {query: {type: text, description: What.}}
+row: {name: {type: text, required: true, description: The name.}}
+"""
+WATCHER = """\
+spec: provider/1
+name: NAME
+title: A watcher
+service: {base: "https://watch.example"}
+operations:
+  sightings:
+    input: [query]
+    steps: [{get: /a, query: {q: =args.query}, json: {each: items, map: {name: {at: name, required: true}}}}]
+examples:
+  - name: one
+    operation: sightings
+    args: {query: x}
+    replies: {main: {json: {items: [{name: Otter}, {}]}}}
+    expect:
+      sent: {main: {get: "https://watch.example/a", query: {q: x}}}
+      rows: [{name: Otter}]
+"""
+
+
+def lay_lights(base: Path, own: Path) -> None:
+    """A first layer whose tool names its providers, and a further one with one provider more."""
+    for path, text in {
+        base / "providers.d/capabilities/sightings.yaml": SIGHTINGS,
+        base / "providers.d/alpha.yaml": WATCHER.replace("NAME", "alpha"),
+        base / "tools.d/birds/find_lights.yaml": CALM,
+        own / "providers.d/beta.yaml": WATCHER.replace("NAME", "beta"),
+    }.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize("incremental", [False, True])
+def test_a_provider_of_ones_own_breaks_no_example_of_the_first_layer(tmp_path: Path, *, incremental: bool) -> None:
+    base, own = tmp_path / "base", tmp_path / "own"
+    lay_lights(base, own)
+    environ = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+
+    verdict = find_verdict([base, own], environ) if incremental else judge([base, own])
+
+    assert [one for one in said(verdict) if one.startswith("E")] == []
+
+
+def test_an_example_of_the_first_layer_is_still_held_to_what_it_says_of_its_own_providers(tmp_path: Path) -> None:
+    base, own = tmp_path / "base", tmp_path / "own"
+    lay_lights(base, own)
+    path = base / "tools.d/birds/find_lights.yaml"
+    path.write_text(CALM.replace("do: alpha", "do: omega"), encoding="utf-8")
+
+    (found,) = [one for one in said(judge([base, own])) if one.startswith("E")]
+
+    assert "those that do: alpha" in found
+
+
 def test_a_layer_that_is_a_folder_too_deep_is_told(tmp_path: Path) -> None:
     base = lay(tmp_path / "base")
 
