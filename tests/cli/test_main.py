@@ -543,13 +543,32 @@ def test_a_new_provider_is_written_once_and_says_what_is_next(
 def test_a_file_in_the_way_is_never_overwritten(
     specs: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    (tmp_path / "beta.yaml").write_text("mine", encoding="utf-8")
+    file = tmp_path / "providers.d" / "beta.yaml"
+    file.parent.mkdir()
+    file.write_text("mine", encoding="utf-8")
 
     code, _, err = run(capsys, "new", "provider", "beta", "--capability", "demo_pages", "--to", str(tmp_path))
 
     assert code == 2
     assert "not overwritten" in err
-    assert (tmp_path / "beta.yaml").read_text(encoding="utf-8") == "mine"
+    assert file.read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize("below", ["", "providers.d", "providers.d/mine"])
+def test_a_folder_that_is_named_is_one_that_is_read(
+    specs: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, below: str
+) -> None:
+    layer = tmp_path / "layer"
+    words = ("new", "provider", "beta", "--capability", "demo_pages", "--to", str(layer / below))
+
+    code, out, err = run(capsys, *words)
+    monkeypatch.setenv("SPECLOOM_PATH", f"{specs}{os.pathsep}{layer}")
+    _, listed, _ = run(capsys, "list", "providers")
+
+    assert code == 0
+    assert Path(out.strip()) == layer / (below or "providers.d") / "beta.yaml"
+    assert f"it is read with SPECLOOM_PATH={layer}" in err
+    assert "beta" in listed
 
 
 @pytest.mark.parametrize(

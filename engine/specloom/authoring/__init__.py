@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .check import find_verdict, judge_one, stamp_files, widen
     from .code import code_lines
     from .explain import explanation_lines
-    from .scaffold.common import ScaffoldError, default_folder, folder_of
+    from .scaffold.common import ScaffoldError, default_folder, folder_of, folder_within
     from .scaffold.declarations import draft_capability, draft_collection, draft_lens, draft_resource, draft_toolset
     from .scaffold.project import draft_project
     from .scaffold.openapi import draft_from_openapi
@@ -27,7 +27,7 @@ __getattr__ = exports(
         "check": "find_verdict judge_one stamp_files widen",
         "code": "code_lines",
         "explain": "explanation_lines",
-        "scaffold.common": "ScaffoldError default_folder folder_of",
+        "scaffold.common": "ScaffoldError default_folder folder_of folder_within",
         "scaffold.declarations": "draft_capability draft_collection draft_lens draft_resource draft_toolset",
         "scaffold.project": "draft_project",
         "scaffold.openapi": "draft_from_openapi",

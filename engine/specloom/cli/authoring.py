@@ -159,8 +159,9 @@ def mutate(options: Namespace) -> int:
 
 def new(options: Namespace) -> int:
     """Write the file, say where, and hold it against what there is."""
-    from specloom.authoring import ScaffoldError, default_folder, folder_of, judge_one
+    from specloom.authoring import ScaffoldError, default_folder, folder_of, folder_within, judge_one
     from specloom.core import render
+    from specloom.specs import FOLDERS, layer_roots
 
     executor = workbench(founding=True)
     try:
@@ -168,7 +169,11 @@ def new(options: Namespace) -> int:
     except ScaffoldError as error:
         raise CommandError(str(error)) from None
     toolset = getattr(options, "toolset", "")
-    folder = options.to or default_folder(os.environ, folder_of(options.kind, toolset))
+    folder = (
+        folder_within(options.to, options.kind, toolset)
+        if options.to
+        else default_folder(os.environ, folder_of(options.kind, toolset))
+    )
     path = folder / f"{options.name}.yaml"
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -182,6 +187,10 @@ def new(options: Namespace) -> int:
         "tool": f", and serve it: `specloom serve --toolset research,{toolset}`",
     }
     tell(f"next: {first} `specloom check {path}`{after.get(options.kind, '')}")
+    whole = path.absolute()
+    if options.to and not any(root.absolute() in whole.parents for root in layer_roots(os.environ)):
+        layer = next((one.parent for one in whole.parents if one.name in FOLDERS), whole.parent)
+        tell(f"it is read with SPECLOOM_PATH={layer}")
     return 0
 
 

@@ -55,6 +55,13 @@ def default_folder(environ: Mapping[str, str], folder: str) -> Path:
     return layer / folder
 
 
+def folder_within(to: Path, kind: str, toolset: str = "") -> Path:
+    """The folder below `to` in which a spec is read once `to` is a layer; `to` itself where it is such a folder."""
+    folder = folder_of(kind, toolset)
+    whole = to.expanduser().absolute().parts
+    return to if any(name in whole for name in FOLDERS) else to / folder
+
+
 def check_name(kind: str, name: str, taken: Mapping[str, Placed]) -> None:
     """Refuse a name that the kind may not have, or that is taken."""
     has_hyphens = kind in {"lens", "toolset", "resource"}
