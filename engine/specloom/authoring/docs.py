@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 import re
 import sys
 import textwrap
@@ -14,7 +15,18 @@ from typing import Any
 
 from specloom import __version__
 from specloom.compiler import keepers, weave_from
-from specloom.core import CODES, KINDS, VARIABLES, Rate, Variable, dataclass, load_table, template_renderer
+from specloom.core import (
+    CODES,
+    KINDS,
+    VARIABLES,
+    Diagnostic,
+    Rate,
+    Variable,
+    dataclass,
+    load_table,
+    project_folder,
+    template_renderer,
+)
 from specloom.language import (
     CONVERTERS,
     DECODERS,
@@ -44,6 +56,7 @@ from specloom.specs import (
     RuleReference,
     Text,
     editor_schemas,
+    read_project,
     shipped_root,
 )
 
@@ -67,6 +80,8 @@ PAGES = (
     "faults",
     "language-keys",
 )
+PROJECT_PAGES = ("tools", "providers", "capabilities", "lenses", "collections", "resources", "configuration")
+"""The pages that a project has of its own specs."""
 FOLDERS = (("docs/reference", "*.md"), ("schema", "*.json"))
 """Folders in which everything is generated, so that a file that is no longer made is found too."""
 _MOST_LINES = 30
@@ -106,6 +121,16 @@ def generate(model: Model, library: Library) -> dict[str, str]:
     return files
 
 
+def generate_project(model: Model, library: Library, command: str, inside: str) -> dict[str, str]:
+    """The generated files of a project by their path under its root; its specs are in the folder `inside` of that."""
+    render = template_renderer("docs", FILTERS)
+    facts = {**_facts(model, library), "command": command}
+    facts["sources"] = {key: f"{inside}/{file}" for key, file in facts["sources"].items()}
+    files = {f"docs/reference/{page}.md": render(f"{page}.md.j2", facts) for page in PROJECT_PAGES}
+    files[".env.example"] = render("env.j2", facts)
+    return files
+
+
 def list_uses(model: Model) -> list[Use]:
     """Every variable that a provider, a tool or a collection reads, by name."""
     kinds: dict[str, Mapping[str, Provider | Tool | CollectionModel]] = {
@@ -136,8 +161,12 @@ def _described(setting: Setting) -> str:
 
 def write(root: Path) -> list[str]:
     """Bring the generated files under a root up to date; the paths of those that changed or went."""
+    return _write(root, _generated_files(root))
+
+
+def _write(root: Path, files: Mapping[str, str | None]) -> list[str]:
     changed = []
-    for path, content in _generated_files(root).items():
+    for path, content in files.items():
         file = root / path
         if _read(file) == content:
             continue
@@ -154,16 +183,26 @@ def write(root: Path) -> list[str]:
 
 def find_drifts(root: Path) -> list[Drift]:
     """The generated files under a root that are not what would be generated."""
-    files = [(path, _read(root / path), content) for path, content in _generated_files(root).items()]
+    return _find_drifts(root, _generated_files(root))
+
+
+def _find_drifts(root: Path, files: Mapping[str, str | None]) -> list[Drift]:
+    present = {path: _read(root / path) for path in files}
     return [
-        Drift(path, _excerpt(path, present or "", content or ""))
-        for path, present, content in files
-        if present != content
+        Drift(path, _excerpt(path, present[path] or "", content or ""))
+        for path, content in files.items()
+        if present[path] != content
     ]
 
 
 def run(check: bool = False, root: Path | None = None) -> int:
-    """Write the generated files, or only say which of them drifted; 1 when some did or the specs have errors."""
+    """Write the generated files, or only say which of them drifted; 1 when some did or the specs have errors.
+
+    Without a `root` it is the project of the environment, if there is one.
+    """
+    project = project_folder(os.environ) if root is None else ""
+    if project:
+        return run_project(Path(project), check=check)
     base = root or shipped_root()
     say = sys.stdout.write
     if not (base / "pyproject.toml").is_file():
@@ -171,19 +210,47 @@ def run(check: bool = False, root: Path | None = None) -> int:
         return 1
     errors = weave_from([base])[2].errors
     if errors:
-        first = f"{len(errors)} errors, the first in {errors[0].place}"
-        say(f"specloom docs: the specs have {first}; `specloom check` shows them\n")
+        return _tell_errors(errors)
+    return _bring(base, _generated_files(base), check=check, command=COMMAND)
+
+
+def run_project(folder: Path, *, check: bool = False) -> int:
+    """The same for a project with its specs in a folder of its root, or of `src` there."""
+    # No further up: what is installed in the environment of a checkout is not that checkout.
+    root = next((one for one in folder.parents[:2] if (one / "pyproject.toml").is_file()), None)
+    if root is None:
+        sys.stdout.write(f"docs: {folder} is not in the checkout of a project; run it in one\n")
         return 1
+    model, library, report = weave_from([folder])
+    if report.errors:
+        return _tell_errors(report.errors)
+    command = f"{read_project(str(folder)).name} docs"
+    pages = generate_project(model, library, command, folder.relative_to(root).as_posix())
+    files: dict[str, str | None] = {**pages}
+    for file in sorted((root / "docs/reference").glob("*.md")):
+        files.setdefault(file.relative_to(root).as_posix(), None)
+    return _bring(root, files, check=check, command=command)
+
+
+def _tell_errors(errors: Sequence[Diagnostic]) -> int:
+    first = f"{len(errors)} errors, the first in {errors[0].place}"
+    sys.stdout.write(f"specloom docs: the specs have {first}; `specloom check` shows them\n")
+    return 1
+
+
+def _bring(root: Path, files: Mapping[str, str | None], *, check: bool, command: str) -> int:
+    """Write the files under a root, or say which of them drifted."""
+    say = sys.stdout.write
     if not check:
-        changed = write(base)
+        changed = _write(root, files)
         say("".join(f"wrote {path}\n" for path in changed) or "everything is up to date\n")
         return 0
-    drifts = find_drifts(base)
+    drifts = _find_drifts(root, files)
     for drift in drifts:
         say(f"{drift.excerpt}\n")
     if drifts:
         names = ", ".join(drift.path for drift in drifts)
-        say(f"not what would be generated: {names}; run `{COMMAND}` and commit the result\n")
+        say(f"not what would be generated: {names}; run `{command}` and commit the result\n")
     return 1 if drifts else 0
 
 

@@ -199,6 +199,7 @@ def new_project(options: Namespace) -> int:
     from pathlib import Path
 
     from specloom.authoring import ScaffoldError, draft_project
+    from specloom.authoring.docs import run_project
 
     try:
         texts = draft_project(options.name)
@@ -213,6 +214,7 @@ def new_project(options: Namespace) -> int:
             file.parent.mkdir(parents=True, exist_ok=True)
         create(file, text)
         say(str(file))
+    run_project((folder / "src" / options.name.replace("-", "_")).absolute())
     tell(f"next: cd {folder}, run `pip install -e '.[test]'`, then `{options.name} check` and `{options.name} dev`")
     return 0
 
