@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from specloom.cache.cache import AnswerCache
 from specloom.domains.scrape.browser.browser import find_browser
 from specloom.runtime.executor import Executor
 from specloom.runtime.recordings import ReplaySender, Unsent
@@ -112,6 +113,22 @@ def test_what_a_call_would_ask_follows_what_is_typed(window: Window, upstream: L
     assert window.tab.locator("#explain pre").count() == 0
     assert upstream.calls == []
     assert window.console == []
+
+
+def test_what_was_answered_is_asked_anew_where_that_is_wanted(tmp_path: Path, upstream: Loopback) -> None:
+    root, call = write_demo(tmp_path / "specs"), {"tool": "demo_find", "arguments": {"query": "otters"}}
+
+    def make(sender: Any) -> Executor:
+        return demo_executor(
+            root, upstream.url, sender=sender, cache=AnswerCache(disk=None, key=None, warn=pytest.fail)
+        )
+
+    with local_page(make, {}) as page:
+        counts = [
+            len(page.ask("call", call | {"anew": anew}).json["exchanges"]) for anew in (False, False, True, False)
+        ]
+
+    assert counts == [1, 0, 1, 0]
 
 
 @pytest.mark.process

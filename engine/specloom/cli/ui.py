@@ -44,7 +44,7 @@ async def _serve(options: Namespace) -> None:
     from .stats import read_days
 
     def make(wrap: Wrap) -> Executor:
-        return make_executor(os.environ, replay=options.replay, wrap=wrap)
+        return make_executor(os.environ, replay=options.replay, disk_cache=False, wrap=wrap)
 
     def diagnose_here(reaches: bool) -> dict[str, Any]:
         return diagnose(os.environ, reaches=reaches).to_json()

@@ -134,6 +134,8 @@ class Actions:
         began = time.perf_counter()
         told: dict[str, Any] = {}
         executor, presenter = self._executor, self._presenter
+        if given.get("anew") is True and executor.cache is not None:
+            executor.cache.clear()  # what this page has asked, and nobody else
         with record_exchanges() as exchanges:
             try:
                 done = await executor.call(name, raw, owner=self._owner)
@@ -231,7 +233,7 @@ class Actions:
             except ValueError as error:
                 raise Fault("config", f"{path} is saved, and the specs do not compile with it: {error}") from None
         saved = read_provider_file(self._environ, name)
-        return {"saved": str(path), "digest": saved.digest, "target": saved.target}
+        return {"saved": str(path), "digest": saved.digest, "target": saved.target, "problems": self.problems}
 
     # --- What an operator looks at ------------------------------------------------------------------------------------
 

@@ -248,6 +248,7 @@ function explainer(tool, read, preview) {
 function formParts(tool, preview, result) {
   const { nodes, read } = makeForm(tool);
   const run = make("button", { className: "main", type: "submit" }, "Run");
+  const anew = make("input", { type: "checkbox" });
   const explain = explainer(tool, read, preview);
   const marks = [tool.annotations.readOnlyHint ? "" : "changes something", tool.annotations.destructiveHint ? "may delete" : "", tool.annotations.openWorldHint ? "asks the network" : ""].filter(Boolean);
   const send = async (event) => {
@@ -258,7 +259,7 @@ function formParts(tool, preview, result) {
     enable(run, false);
     say(`${tool.name} runs …`);
     try {
-      const told = await ask("call", { tool: tool.name, arguments: given });
+      const told = await ask("call", { tool: tool.name, arguments: given, anew: anew.checked });
       say(told.fault ? `${tool.name}: ${told.fault.kind}` : `${tool.name} answered in ${told.milliseconds} ms`);
       if (tools.chosen === tool.name) result.replaceChildren(make("h2", {}, "Answer"), ...(told.exchanges ? showResult(told) : [tellFault(told.fault)]));
     } catch (error) {
@@ -270,7 +271,7 @@ function formParts(tool, preview, result) {
     make("h2", {}, tool.name),
     make("p", {}, tool.title, ...marks.flatMap((one) => [" ", make("span", { className: "badge soft" }, one)])),
     fold("What a model is told", false, block(tool.description, "Description of the tool")),
-    make("form", { onsubmit: send, oninput: explain }, ...nodes, make("p", { className: "row" }, run)),
+    make("form", { onsubmit: send, oninput: explain }, ...nodes, make("p", { className: "row" }, run, make("label", {}, anew, " ask anew what was answered before"))),
   ];
 }
 
@@ -392,7 +393,7 @@ function openDesk(desk, draft) {
       if (told.fault) { say(told.fault.message); enable(save, true); return; }
       Object.assign(draft, { saved: draft.text, digest: told.digest, target: told.target });
       tools.list = [];
-      say(`saved ${told.saved}; calls use it from now on`);
+      say([`saved ${told.saved}; calls use it from now on`, ...told.problems].join(". "));
     } catch (error) { say(error.message); enable(save, true); }
   });
   const restore = make("button", { type: "button", onclick: () => { draft.bodies.delete(key()); body.value = stated()?.body ?? ""; check(); } }, "As stated");
