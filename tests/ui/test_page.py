@@ -277,12 +277,14 @@ def test_a_shipped_search_is_answered_from_a_recording_with_what_was_asked(brows
     with local_page(make, {}, sender=ReplaySender(tmp_path), is_replay=True) as page:
         window = Window(browser, page)
         shown = window.run("web_search", query="sea otters", provider="wikipedia_search")
+        top = window.tab.evaluate("document.getElementById('result').getBoundingClientRect().top")
         window.tab.click("summary:has-text('Exchanged with upstreams (1)')")
         asked = window.tab.inner_text("#result li")
         notice = window.tab.inner_text("#main > p")
         window.context.close()
 
     assert notice == "Answers come from recordings."
+    assert 0 <= top < 450  # of 900 pixels
     assert "Sea otter" in shown or "Sea <b>otter</b>" in shown
     assert "https://en.wikipedia.org/?curid=7" in shown
     assert "srsearch=sea%20otters" in asked

@@ -261,7 +261,11 @@ function formParts(tool, preview, result) {
     try {
       const told = await ask("call", { tool: tool.name, arguments: given, anew: anew.checked });
       say(told.fault ? `${tool.name}: ${told.fault.kind}` : `${tool.name} answered in ${told.milliseconds} ms`);
-      if (tools.chosen === tool.name) result.replaceChildren(make("h2", {}, "Answer"), ...(told.exchanges ? showResult(told) : [tellFault(told.fault)]));
+      if (tools.chosen === tool.name) {
+        result.replaceChildren(make("h2", {}, "Answer"), ...(told.exchanges ? showResult(told) : [tellFault(told.fault)]));
+        result.scrollIntoView({ block: "nearest" });
+        if (result.getBoundingClientRect().bottom > innerHeight) result.scrollIntoView({ block: "start" });
+      }
     } catch (error) {
       say(error.message);
     }
@@ -271,7 +275,7 @@ function formParts(tool, preview, result) {
     make("h2", {}, tool.name),
     make("p", {}, tool.title, ...marks.flatMap((one) => [" ", make("span", { className: "badge soft" }, one)])),
     fold("What a model is told", false, block(tool.description, "Description of the tool")),
-    make("form", { onsubmit: send, oninput: explain }, ...nodes, make("p", { className: "row" }, run, make("label", {}, anew, " ask anew what was answered before"))),
+    make("form", { onsubmit: send, oninput: explain }, ...nodes, make("p", { className: "row run" }, run, make("label", {}, anew, " ask anew what was answered before"))),
   ];
 }
 
