@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from specloom.core import Fault
+from specloom.core import Fault, count_tokens
 from specloom.plugins import Context, procedure
 from specloom.plugins.records import record
 
@@ -205,6 +205,24 @@ async def fill_from(context: Context, works: Sequence[BibliographyEntry]) -> Non
                 await _import(context, library, work, (), wins=False, dry_run=False)
 
 
+BESIDE = 150
+"""Tokens of an answer that stand beside the text of an export."""
+
+
+async def _fit(
+    context: Context, works: Sequence[BibliographyEntry], style: str, room: int
+) -> Sequence[BibliographyEntry]:
+    """The first works that there is room for in a style, one at least."""
+    from specloom.domains.trust.bibliography.formatting import export_entries
+
+    while len(works) > 1:
+        size = count_tokens((await export_entries(context, works, style))[0])
+        if size <= room:
+            break
+        works = works[: max(1, min(len(works) - 1, int(len(works) * room / size)))]
+    return works
+
+
 # --- out of the store ----------------------------------------------------------------------------------------------
 
 
@@ -220,7 +238,8 @@ class LostField:
 class ExportedReferences:
     """Works of the store as one text; `not_kept` tells what the format lost, `missing` references without a work.
 
-    `resource` is the address of the whole text where it is long.
+    `resource` is the address of the whole text where it is long. Where the text has no more than some of the works,
+    `told` counts them, and `next_offset` is the place of the next.
     """
 
     style: str
@@ -230,17 +249,27 @@ class ExportedReferences:
     missing: Sequence[str] | None = None
     keys_made: int | None = None
     resource: str | None = None
+    told: int | None = None
+    next_offset: int | None = None
 
 
 @procedure("export_references", settings=STORE, runs=("session_sources",))
 async def export_references(
-    context: Context, style: str, refs: Sequence[str] = (), query: str = "", session: str = ""
+    context: Context,
+    style: str,
+    refs: Sequence[str] = (),
+    query: str = "",
+    session: str = "",
+    *,
+    offset: int = 0,
+    max_tokens: int = 0,
 ) -> ExportedReferences:
     """Writes works of the store in a style, or in a format of reference managers, with the cite keys that they have.
 
     They are those of some references, of a search, or of a session, whose sources that are not stored are written as
     the session knows them; without any of these it is the whole store. A work without a cite key gets one, which is
-    kept. `validation` faults for an unknown style, for more than MOST works, and for two of references, search and
+    kept. The text is of whole works from `offset` on, as many as `max_tokens` have room for (0 for no bound).
+    `validation` faults for an unknown style, for more than MOST works, and for two of references, search and
     session at once.
     """
     from specloom.domains.trust.bibliography.entry import from_source
@@ -293,10 +322,16 @@ async def export_references(
     if len(text) > LONG:
         mime_type = _MIME_TYPES.get(style, "text/plain")
         resource = await context.keep_artifact(text, name=f"bibliography in {style}", mime_type=mime_type)
+    room = max(max_tokens * 3 // 5, max_tokens - BESIDE)
+    shown = await _fit(context, works[offset:], style, room) if max_tokens else works[offset:]
+    is_part = len(shown) < len(works)
+    following = offset + len(shown)
     return ExportedReferences(
         style=style,
         entry_count=len(works),
-        bibliography=text,
+        bibliography=(await export_entries(context, shown, style))[0] if is_part and shown else "" if is_part else text,
+        told=len(shown) if is_part else None,
+        next_offset=following if following < len(works) else None,
         not_kept=[LostField(field=name, entries=count) for name, count in losses.items()] or None,
         missing=missing or None,
         keys_made=made or None,
