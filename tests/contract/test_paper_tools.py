@@ -15,6 +15,8 @@ DOI = "10.1234/otters"
 TOOLS = {name: tool for name, tool in model().tools.items() if name.startswith("doiget_")}
 
 REF = {"type": "string", "minLength": 7, "maxLength": 256, "required": True}
+ENTRY_REF = {**REF, "minLength": 2}
+"""Tools of the store take cite keys as well, which may be shorter."""
 FLAG = {"type": "boolean", "default": False}
 TEXTS = {"type": "array"}
 REFS = {**TEXTS, "required": True}
@@ -35,10 +37,10 @@ INPUTS: dict[str, dict[str, dict[str, Any]]] = {
     "doiget_fetch_paper": {"ref": REF, "dry_run": FLAG, "force": FLAG},
     "doiget_metadata_only": {"ref": REF, "dry_run": FLAG, "include_oa_location": FLAG},
     "doiget_batch_fetch": {"refs": REFS, "dry_run": FLAG, "force": FLAG},
-    "doiget_info": {"ref": REF},
+    "doiget_info": {"ref": ENTRY_REF},
     "doiget_search_local": {"query": QUERY, "limit": LIMIT},
     "doiget_list_recent": {"limit": LIMIT},
-    "doiget_paper_pdf_path": {"ref": REF},
+    "doiget_paper_pdf_path": {"ref": ENTRY_REF},
     "doiget_capability_profile": {},
     "doiget_health": {},
     "doiget_expand_citation_graph": {
@@ -74,8 +76,14 @@ INPUTS: dict[str, dict[str, dict[str, Any]]] = {
         "strict": FLAG,
         "force": FLAG,
     },
-    "doiget_tag": {"ref": REF, "add": TEXTS, "remove": TEXTS, "collection_add": TEXTS, "collection_remove": TEXTS},
-    "doiget_annotate": {"ref": REF, "text": {"type": "string", "maxLength": 20000}, "clear": FLAG},
+    "doiget_tag": {
+        "ref": ENTRY_REF,
+        "add": TEXTS,
+        "remove": TEXTS,
+        "collection_add": TEXTS,
+        "collection_remove": TEXTS,
+    },
+    "doiget_annotate": {"ref": ENTRY_REF, "text": {"type": "string", "maxLength": 20000}, "clear": FLAG},
 }
 
 PLAN = {"dry_run", "plan", "rate_limit_budget"}

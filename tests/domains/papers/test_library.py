@@ -275,3 +275,21 @@ def test_a_wrong_path_is_for_the_caller_to_mend(world: World) -> None:
             world.call("library_import", path=path)
 
         assert (caught.value.kind, caught.value.action) == ("validation", "fix_arguments")
+
+
+def test_a_work_without_an_identifier_is_tagged_noted_and_exported_by_its_cite_key(world: World) -> None:
+    folder = world.root / ".metadata"
+    folder.mkdir(parents=True)
+    entry = "schema_version = '1.0'\nauthors = ['Ann Weir']\ntitle = 'Weirs'\n[specloom]\ncitekey = 'Weir'\n"
+    (folder / "key_weir.toml").write_text(entry, encoding="utf-8")
+
+    tagged = world.call("tag", ref="@weir", add=["river"], collection_add=["thesis"])
+    noted = world.call("annotate", ref="@weir", text="Read this.")
+    told = world.call("info", ref="@weir")["metadata"]["doiget"]
+    (exported,) = world.call("bibtex_export", refs=["@WEIR"])["entries"]
+
+    assert (tagged["tags"], tagged["collections"], noted["annotation"]) == (["river"], ["thesis"], "Read this.")
+    assert told == {"annotation": "Read this.", "collections": ["thesis"], "tags": ["river"]}
+    assert "title      = {Weirs}" in exported["bibtex"]
+    assert world.call("paper_pdf_path", ref="@weir")["pdf_exists"] is False
+    assert world.call("search_local", query="tag:river")["results"][0]["ref"] == "@Weir"

@@ -13,7 +13,7 @@ from specloom.plugins import FLAG, NUMBER, OBJECT, PLACES, TEXT, WHOLE, Context,
 from . import search
 from .answers import FETCHING, OPEN, RECORDS, REF, ROWS, TEXTS, paper_procedure, parse_entry_ref, parse_ref
 from .config import ASKING, CACHE, INDEXES, LOG, PUBLISHERS, STORE, log_path, store_root
-from .entries import SCHEMA_VERSION, own_of, quality_of, texts_of, to_bibtex, to_csl, to_json
+from .entries import SCHEMA_VERSION, TABLE, own_of, quality_of, texts_of, to_bibtex, to_csl, to_json
 from .errors import PaperFault
 from .limits import GAP, PER_SECOND
 
@@ -186,9 +186,41 @@ def preview(context: Context, ref: PaperId) -> dict[str, Any]:
 @paper_procedure({**REF, "safekey": TEXT, "metadata": OPEN}, settings=STORE)
 async def paper_info(context: Context, ref: str) -> dict[str, Any]:
     """The stored metadata of one paper, null when it is not stored."""
+    key, entry = _find_entry(_store(context), ref)
+    return {"ref": ref, "safekey": key, "metadata": to_json(entry)}
+
+
+def _find_entry(store: PaperStore, text: str) -> tuple[str, dict[str, Any] | None]:
+    """The key of the files of a paper, and its entry, None where it is not stored; `@` and a cite key name one too.
+
+    INVALID_REF for what is no reference, and for a cite key that no stored work has.
+    """
+    if not text.strip().startswith("@"):
+        paper = store.locate(parse_entry_ref(text))
+        return paper.key, store.find(paper)
+    name = text.strip().lower()
+    key = next((row["safekey"] for entry, row in store.summaries() if name in entry.names), "")
+    if not key:
+        raise PaperFault(
+            "INVALID_REF",
+            f"No stored work has the cite key {text.strip()[1:80]!r}; doiget_search_local finds those that there are.",
+        )
+    return key, store.read(key)
+
+
+async def _change_entry(context: Context, text: str, alter: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Any:
+    """Lay what `alter` makes of the tool's own table of an entry over it, and give the table."""
     store = _store(context)
-    paper = store.locate(parse_entry_ref(ref))
-    return {"ref": ref, "safekey": paper.key, "metadata": to_json(store.find(paper))}
+    if not text.strip().startswith("@"):
+        return await store.change(store.locate(parse_entry_ref(text)), alter)
+    key, _ = _find_entry(store, text)
+
+    def rewrite(stored: Mapping[str, Any] | None) -> Mapping[str, Any]:
+        own = own_of(stored or {})
+        table = {name: value for name, value in {**own, **alter(own)}.items() if value is not None}
+        return {**(stored or {}), TABLE: table}
+
+    return own_of(await store.rewrite(key, rewrite))
 
 
 @paper_procedure(
@@ -272,9 +304,8 @@ def _bounded(limit: int) -> int:
 async def paper_pdf_path(context: Context, ref: str) -> dict[str, Any]:
     """Where the PDF of a stored paper is; the file is not opened."""
     store = _store(context)
-    paper = store.locate(parse_entry_ref(ref))
-    entry = store.find(paper)
-    row = {"ref": ref, "safekey": paper.key, "path": None, "pdf_exists": False}
+    key, entry = _find_entry(store, ref)
+    row = {"ref": ref, "safekey": key, "path": None, "pdf_exists": False}
     if entry is None:
         return row
     path, own = store.stored_pdf(entry), own_of(entry)
@@ -302,13 +333,12 @@ def _export(
     store, rows = _store(context), list[dict[str, Any]]()
     for text in refs:
         try:
-            ref = store.locate(parse_entry_ref(text))
-            entry = store.find(ref)
+            key, entry = _find_entry(store, text)
         except PaperFault as fault:
             rows.append({"ref": text, "error": fault.to_error()})
         else:
-            exported = write(ref.key, to_json(entry)) if entry is not None else None
-            rows.append({"ref": text, "safekey": ref.key, name: exported})
+            exported = write(key, to_json(entry)) if entry is not None else None
+            rows.append({"ref": text, "safekey": key, name: exported})
     return {"entries": rows}
 
 
@@ -327,8 +357,7 @@ async def tag_paper(
         collections = _changed(own.get("collections"), collection_add, collection_remove)
         return {"tags": _changed(own.get("tags"), add, remove) or None, "collections": collections or None}
 
-    store = _store(context)
-    own = await store.change(store.locate(parse_entry_ref(ref)), alter)
+    own = await _change_entry(context, ref, alter)
     return {"ref": ref, **{name: texts_of(own.get(name)) for name in ("tags", "collections")}}
 
 
@@ -347,12 +376,12 @@ def _changed(before: Any, add: Sequence[Any], remove: Sequence[Any]) -> list[str
 @paper_procedure({**REF, "annotation": OPEN}, settings=STORE)
 async def annotate_paper(context: Context, ref: str, text: str = "", clear: bool = False) -> dict[str, Any]:
     """Set or take away the note on a stored paper."""
-    store = _store(context)
-    paper = store.locate(parse_entry_ref(ref))
+    if not ref.strip().startswith("@"):
+        parse_entry_ref(ref)
     if not clear and not text:
         raise PaperFault("INVALID_REF", "Give the note as text, or clear: true to take it away.")
     note = None if clear else text
-    await store.change(paper, lambda _: {"annotation": note})
+    await _change_entry(context, ref, lambda _: {"annotation": note})
     return {"ref": ref, "annotation": note}
 
 
