@@ -20,11 +20,11 @@ from urllib.parse import quote
 from specloom.core import cache_folder, dataclass, load_table
 
 DATA: Mapping[str, Mapping[str, Any]] = load_table(__file__, "sources.yaml")
-STORE, CACHE, LOG, FILES, ASKING, HOSTS = (
-    DATA["settings"][name] for name in ("store", "texts", "log", "files", "sources", "hosts")
+STORE, CACHE, LOG, FILES, NOTES, ASKING, HOSTS = (
+    DATA["settings"][name] for name in ("store", "texts", "log", "files", "notes", "sources", "hosts")
 )
 """What tools declare of their settings: those of the store, of the texts of its PDFs, of the log, of local files, of
-the sources, of hosts."""
+notes, of the sources, of hosts."""
 RETENTION = 90
 """Days for which a log that was put away is kept."""
 
@@ -86,6 +86,12 @@ def file_roots(config: Mapping[str, Any]) -> list[str]:
         return [str(Path(folder).expanduser().absolute()) for folder in folders]
     usual = (Path.home(), Path.cwd(), store_root(config))
     return list(dict.fromkeys(str(folder) for folder in usual if folder.parent != folder))
+
+
+def notes_root(config: Mapping[str, Any]) -> Path | None:
+    """The folder below which notes may be written, absolute; None where the operator names none."""
+    text = str(setting(config, "SPECLOOM_VAULT") or "").strip()
+    return Path(text).expanduser().absolute() if text else None
 
 
 def log_path(config: Mapping[str, Any]) -> Path:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from specloom.core import Fault, count_tokens
+from specloom.core import Fault, count_tokens, dataclass
 from specloom.plugins import Context, procedure
 from specloom.plugins.records import record
 
@@ -253,27 +253,24 @@ class ExportedReferences:
     next_offset: int | None = None
 
 
-@procedure("export_references", settings=STORE, runs=("session_sources",))
-async def export_references(
-    context: Context,
-    style: str,
-    refs: Sequence[str] = (),
-    query: str = "",
-    session: str = "",
-    *,
-    offset: int = 0,
-    max_tokens: int = 0,
-) -> ExportedReferences:
-    """Writes works of the store in a style, or in a format of reference managers, with the cite keys that they have.
+@dataclass(frozen=True, slots=True)
+class SelectedWorks:
+    """Works with their cite keys, in the order of these; how many keys were made for it, and references without one."""
 
-    They are those of some references, of a search, or of a session, whose sources that are not stored are written as
-    the session knows them; without any of these it is the whole store. A work without a cite key gets one, which is
-    kept. The text is of whole works from `offset` on, as many as `max_tokens` have room for (0 for no bound).
-    `validation` faults for an unknown style, for more than MOST works, and for two of references, search and
-    session at once.
+    works: Sequence[BibliographyEntry]
+    made: int
+    missing: Sequence[str]
+
+
+async def select_works(
+    context: Context, refs: Sequence[str], query: str, session: str, *, keeps_keys: bool = True
+) -> SelectedWorks:
+    """The works of some references, of a search, or of a session, as `export_references` chooses them.
+
+    A cite key that has to be made is stored where it `keeps_keys`.
     """
     from specloom.domains.trust.bibliography.entry import from_source
-    from specloom.domains.trust.bibliography.formatting import export_entries, find_sources, is_named
+    from specloom.domains.trust.bibliography.formatting import find_sources, is_named
 
     from . import search
     from .library import PaperLibrary
@@ -309,7 +306,7 @@ async def export_references(
         raise Fault("validation", message, action="fix_arguments")
     works, made = [], 0
     for key in keys:
-        work, is_made = await library.cited(key)
+        work, is_made = await library.cited(key, keeps_key=keeps_keys)
         works.append(work)
         made += is_made
     for work in others:
@@ -317,6 +314,32 @@ async def export_references(
         library.cite_keys.add(cited.key.lower())
         works.append(cited)
     works.sort(key=lambda work: (work.key.lower(), work.title))
+    return SelectedWorks(works, made, missing)
+
+
+@procedure("export_references", settings=STORE, runs=("session_sources",))
+async def export_references(
+    context: Context,
+    style: str,
+    refs: Sequence[str] = (),
+    query: str = "",
+    session: str = "",
+    *,
+    offset: int = 0,
+    max_tokens: int = 0,
+) -> ExportedReferences:
+    """Writes works of the store in a style, or in a format of reference managers, with the cite keys that they have.
+
+    They are those of some references, of a search, or of a session, whose sources that are not stored are written as
+    the session knows them; without any of these it is the whole store. A work without a cite key gets one, which is
+    kept. The text is of whole works from `offset` on, as many as `max_tokens` have room for (0 for no bound).
+    `validation` faults for an unknown style, for more than MOST works, and for two of references, search and
+    session at once.
+    """
+    from specloom.domains.trust.bibliography.formatting import export_entries
+
+    selected = await select_works(context, refs, query, session)
+    works = selected.works
     text, losses = await export_entries(context, works, style)
     resource = None
     if len(text) > LONG:
@@ -333,7 +356,7 @@ async def export_references(
         told=len(shown) if is_part else None,
         next_offset=following if following < len(works) else None,
         not_kept=[LostField(field=name, entries=count) for name, count in losses.items()] or None,
-        missing=missing or None,
-        keys_made=made or None,
+        missing=selected.missing or None,
+        keys_made=selected.made or None,
         resource=resource or None,
     )

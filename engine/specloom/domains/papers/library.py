@@ -111,10 +111,10 @@ class PaperLibrary:
     def _look(self, key: str) -> dict[str, Any] | None:
         return self.drafts[key] if key in self.drafts else self.store.read(key)
 
-    async def cited(self, key: str) -> tuple[BibliographyEntry, bool]:
+    async def cited(self, key: str, *, keeps_key: bool = True) -> tuple[BibliographyEntry, bool]:
         """The work under a key of files with its cite key, and whether that was made, and stored, only now.
 
-        Where the store cannot be written, the key is made all the same, and is the same the next time.
+        Where the store cannot be written, or it keeps no key, one is made all the same, and is the same the next time.
         """
         work = to_work(to_json(self.read(key)))
         if work.key:
@@ -129,7 +129,7 @@ class PaperLibrary:
                 entry if cite_key_of(entry) else entry | {RECORD: table | {"citekey": made.key, "citekey_by": "made"}}
             )
 
-        if self.store.is_writable():
+        if keeps_key and self.store.is_writable():
             entry = await self.store.rewrite(key, add)
             made = replace(made, key=cite_key_of(entry) or made.key)
         self.note(key, made)

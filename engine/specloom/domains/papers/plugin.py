@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import bibliography, curation, discovery, errors, exchange, fulltext, procedures, read_paper, whole_text
+from . import bibliography, curation, discovery, errors, exchange, fulltext, notes, procedures, read_paper, whole_text
 
 __all__ = [
     "bibliography",
@@ -11,6 +11,7 @@ __all__ = [
     "errors",
     "exchange",
     "fulltext",
+    "notes",
     "procedures",
     "read_paper",
     "whole_text",
