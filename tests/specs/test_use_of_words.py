@@ -84,7 +84,6 @@ ALSO = {
     ("`paging`", "deepest"),
 }
 FEW = {
-    ("`merge`", "from"): "whose a field is belongs to records, and pages and articles of news have none",
     ("`merge`", "versions"): "papers and patents have versions, and nothing else that is merged",
     ("`versions`", "as"): "as `versions`",
     ("`versions`", "fields"): "as `versions`",
