@@ -20,13 +20,13 @@ from urllib.parse import quote
 from specloom.core import cache_folder, dataclass, load_table
 
 DATA: Mapping[str, Mapping[str, Any]] = load_table(__file__, "sources.yaml")
-STORE, CACHE, LOG, FILES, NOTES, ASKING, HOSTS = (
-    DATA["settings"][name] for name in ("store", "texts", "log", "files", "notes", "sources", "hosts")
+STORE, TRASH_AGE, CACHE, LOG, FILES, NOTES, ASKING, HOSTS = (
+    DATA["settings"][name] for name in ("store", "trash", "texts", "log", "files", "notes", "sources", "hosts")
 )
-"""What tools declare of their settings: those of the store, of the texts of its PDFs, of the log, of local files, of
-notes, of the sources, of hosts."""
+"""What tools declare of their settings: those of the store, its trash, the texts of its PDFs, the log, local files,
+notes, the sources, and hosts."""
 RETENTION = 90
-"""Days for which a log that was put away is kept."""
+"""Days for which a log that was put away is kept, and what was removed from the store."""
 
 _USED: Mapping[str, tuple[str, type]] = {
     "store.root": ("DOIGET_STORE_ROOT", str),
@@ -98,6 +98,12 @@ def log_path(config: Mapping[str, Any]) -> Path:
     """The file of the provenance log, absolute."""
     path = setting(config, "DOIGET_LOG_PATH")
     return Path(path.strip()).expanduser().absolute() if path else config_folder() / "access.jsonl"
+
+
+def trash_retention(config: Mapping[str, Any]) -> int:
+    """The days for which what was removed from the store lies in its trash; 0 keeps all."""
+    days = setting(config, "DOIGET_TRASH_DAYS")
+    return RETENTION if days is None else max(0, int(days))
 
 
 def log_retention(config: Mapping[str, Any]) -> int:

@@ -15,7 +15,7 @@ from specloom.core import Fault
 from specloom.plugins import Context, procedure
 from specloom.plugins.records import record
 
-from .config import STORE
+from .config import STORE, TRASH_AGE, trash_retention
 from .entries import RECORD, TABLE, cite_key_of, own_of, texts_of, to_json
 
 if TYPE_CHECKING:
@@ -303,9 +303,11 @@ class RemovedWorks:
 
     removed: Sequence[RemovedWork]
     missing: Sequence[str] | None = None
+    emptied: int | None = None
+    """Files that lay in the trash for longer than it keeps them, and are deleted now."""
 
 
-@procedure("remove_works", settings=STORE)
+@procedure("remove_works", settings={**STORE, **TRASH_AGE})
 async def remove_works(context: Context, refs: Sequence[str]) -> RemovedWorks:
     """Takes works out of the store: their files move into its trash, from where a person may put them back."""
     from .library import PaperLibrary
@@ -321,7 +323,8 @@ async def remove_works(context: Context, refs: Sequence[str]) -> RemovedWorks:
         paths = await library.store.discard(key, context.now())
         title = str(entry.get("title") or "")
         removed.append(RemovedWork(ref=_name(key, entry), title=title, trash=[str(path) for path in paths]))
-    return RemovedWorks(removed=removed, missing=missing or None)
+    emptied = library.store.empty_trash(context.now(), trash_retention(context.config)) if removed else 0
+    return RemovedWorks(removed=removed, missing=missing or None, emptied=emptied or None)
 
 
 # --- tags and collections ------------------------------------------------------------------------------------------

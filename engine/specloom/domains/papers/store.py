@@ -54,6 +54,7 @@ LARGEST = 10_000_000
 """Bytes of a metadata file that is read."""
 
 _SAFE = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
+_STAMP = re.compile(r"\.([0-9]{8}T[0-9]{6}Z)(?:-[0-9]{1,6})?\.(?:toml|pdf)$")
 Alter = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 Rewrite = Callable[[Mapping[str, Any] | None], Mapping[str, Any]]
 EntrySummary = tuple[SearchedEntry, dict[str, Any]]
@@ -236,6 +237,21 @@ class PaperStore:
                     path.replace(place)
                     moved.append(place)
             return moved
+
+    def empty_trash(self, now: float, days: int) -> int:
+        """Delete what was put into the trash more than some days ago, and give how many files that were; 0 keeps all.
+
+        Their age is that in their names, and what has none there is not ours.
+        """
+        oldest = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now - days * 86_400))
+        count = 0
+        for path in (self.root / TRASH).glob("*") if days else ():
+            stamp = _STAMP.search(path.name)
+            if stamp is not None and stamp[1] < oldest:
+                with contextlib.suppress(OSError):
+                    path.unlink()
+                    count += 1
+        return count
 
     def _trash_path(self, path: Path, now: float) -> Path:
         make_folder(self.root / TRASH, tighten=True)
