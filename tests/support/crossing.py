@@ -22,8 +22,9 @@ SPACE = f"{SECRET}-space"
 PURPOSES = ("memory", "analytics", "workspace", "monitoring")
 WRITES_ONLY = {"memory_save", "workspace_contribute", "monitor_query_save", "monitor_query_stop"}
 """Tools that keep something and tell nothing of what is kept."""
-COUNTS = {"get_my_analytics", "monitor_query_list"}
-"""Tools that tell of what is kept in numbers, or in words that the asking client gives itself."""
+COUNTS = {"get_my_analytics", "monitor_query_list", "monitor_query_digest"}
+"""Tools that tell of what is kept in numbers, or in words that the asking client gives itself; and what is new of all
+that is watched, which a sweep is told by monitor_query_check before."""
 
 
 def keeps(tool: Tool) -> bool:

@@ -78,6 +78,22 @@ DOCUMENTED: Mapping[str, set[str]] = {
         *("status", "reason", "count", "queries", "trust"),
         *below("queries.[]", "query", "provider", "seenCount", "savedAt", "lastRunAt", "endsAt", "stale"),
     },
+    "monitor_query_digest": {
+        *(
+            "status",
+            "reason",
+            "checked",
+            "unchanged",
+            "newCount",
+            "queries",
+            "newResults",
+            "failed",
+            "waiting",
+            "trust",
+        ),
+        *below("queries.[]", "query", "provider", "newCount"),
+        *below("newResults.[]", "query", "title", "url", "snippet"),
+    },
     "monitor_query_stop": {"status", "reason", "query", "savedAt"},
     "memory_delete": {"status", "reason", "id", "note", "trust"},
     "list_research_sessions": {
@@ -218,6 +234,7 @@ async def keep(server: Server, book: Notebook) -> None:
         "monitor_query_save": {"query": "otters", "provider": "brave", "ttl_days": 7},
         "monitor_query_check": {"query": "otters", "provider": "brave"},
         "monitor_query_list": {},
+        "monitor_query_digest": {"limit": 200},
         "get_my_analytics": {},
     }
     for tool, arguments in calls.items():
@@ -254,6 +271,8 @@ async def put_in_order(book: Notebook) -> None:
 NOT_SEEN_HERE = {
     # More sources than a session keeps; tests of sessions show it.
     "get_research_session": {"sourcesNotKept"},
+    # A query that nobody answers, or that somebody else answered before; examples of the tool show them.
+    "monitor_query_digest": {"failed.[].query", "failed.[].provider", "failed.[].reason", "queries.[].note"},
     # A number of days that was moved to its bound.
     "monitor_query_save": {"requestedTtlDays"},
 }

@@ -328,6 +328,52 @@ async def test_what_is_found_twice_in_one_look_is_new_once(tools):
     assert [one["url"] for one in told["newResults"]] == ["https://b.example/x", "https://c.example/"]
 
 
+async def test_everything_watched_is_told_in_one_answer_and_counts_as_seen(tools, clock):
+    tools.find("https://a.example/1")
+    for query in ("otters", "badgers", "voles"):
+        await tools.ask("monitor_query_save", query=query)
+    await tools.ask("monitor_query_save", BOB, query="beavers")
+    clock.now += 60
+    tools.find("https://a.example/1", "https://b.example/", "http://www.b.example/?utm_source=x")
+    await tools.ask("monitor_query_check", query="otters")
+    await tools.ask("monitor_query_stop", query="voles")
+
+    first = await tools.ask("monitor_query_digest")
+    second = await tools.ask("monitor_query_digest")
+
+    assert {name: first[name] for name in ("checked", "unchanged", "newCount", "waiting", "failed")} == {
+        "checked": 2,
+        "unchanged": 1,
+        "newCount": 1,
+        "waiting": 0,
+        "failed": [],
+    }
+    assert first["queries"] == [{"query": "badgers", "newCount": 1}]
+    assert [(one["query"], one["url"]) for one in first["newResults"]] == [("badgers", "https://b.example/")]
+    assert (second["checked"], second["unchanged"], second["newCount"]) == (2, 2, 0)
+    listed = await tools.ask("monitor_query_list")
+    assert {one["lastRunAt"] for one in listed["queries"]} == {"2023-11-14T22:14:20Z"}
+
+
+async def test_a_hundred_watched_queries_of_which_one_fails_are_one_answer_that_names_it(tools, clock):
+    tools.find("https://a.example/1")
+    for at in range(100):
+        await tools.ask("monitor_query_save", query=f"q{at:02}")
+    clock.now += 60
+    tools.find("https://a.example/1", "https://b.example/")
+    tools.web.failing = {"q42"}
+
+    told = await tools.ask("monitor_query_digest", limit=100)
+    tools.web.failing = set()
+    rest = await tools.ask("monitor_query_digest", limit=1)
+
+    assert (told["checked"], told["newCount"], len(told["queries"]), told["waiting"]) == (100, 99, 99, 0)
+    assert [one["query"] for one in told["failed"]] == ["q42"]
+    assert told["failed"][0]["reason"]
+    assert [one["query"] for one in rest["newResults"]] == ["q42"], "what failed stays as it was and comes first"
+    assert rest["waiting"] == 99
+
+
 async def test_a_watch_is_over_after_its_days_and_no_longer_counts(tools, clock):
     tools.find()
     for at in range(100):

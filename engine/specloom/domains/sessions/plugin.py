@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from . import export, steps, store
+from . import export, steps, store, watches
 
-__all__ = ["export", "steps", "store"]
+__all__ = ["export", "steps", "store", "watches"]

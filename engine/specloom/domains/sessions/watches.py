@@ -1,0 +1,175 @@
+"""What is new on all watched queries in one answer: each is looked for again, and what is told counts as seen."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import field
+from typing import Any
+
+from specloom.core import Fault, all_failed, canonical_url, dataclass, from_epoch
+from specloom.plugins import CONSENTS, REASONS, CollectionNeed, Context, Item, find_refusal, procedure
+from specloom.plugins.records import record
+
+WATCHES = CollectionNeed("watches", lifetime=True)
+SEARCH, RESULTS = "web", 10
+"""The capability that is asked, and results of each look, as many as a single look asks for."""
+AT_ONCE = 4
+"""Queries that are looked for side by side."""
+SECONDS = 100.0
+"""Time for all of them, within that of the call; queries that nobody was asked for by then wait for the next call."""
+MOST_SEEN = 5000
+"""Addresses that a watched query remembers, the newest."""
+
+
+@record
+class NewResult:
+    """A result that a watched query had not found before."""
+
+    query: str
+    title: str = ""
+    url: str
+    snippet: str = ""
+    published_at: str | None = None
+
+
+@record
+class WatchNews:
+    """A watched query on which there is something new."""
+
+    query: str
+    provider: str | None = None
+    new_count: int
+    note: str | None = None
+
+
+@record
+class WatchFailure:
+    """A watched query that nobody answered, and why."""
+
+    query: str
+    provider: str | None = None
+    reason: str
+
+
+@record
+class WatchDigest:
+    """What is new on the watched queries of a user, those longest not looked at first."""
+
+    status: str
+    reason: str | None = None
+    checked: int = 0
+    unchanged: int = 0
+    """Queries on which there is nothing new."""
+    new_count: int = 0
+    queries: Sequence[WatchNews] = ()
+    new_results: Sequence[NewResult] = ()
+    """Of all queries, in their order."""
+    failed: Sequence[WatchFailure] = ()
+    waiting: int = 0
+    """Queries that were not looked for: the next call begins with them."""
+
+
+@dataclass(slots=True)
+class _Looks:
+    """What came of the looks so far."""
+
+    news: dict[str, tuple[WatchNews, list[NewResult]]] = field(default_factory=dict)
+    failed: dict[str, WatchFailure] = field(default_factory=dict)
+    unchanged: int = 0
+
+    @property
+    def checked(self) -> int:
+        return len(self.news) + len(self.failed) + self.unchanged
+
+
+@procedure("digest_watches", asks=(SEARCH,), keeps=(WATCHES, CONSENTS))
+async def digest(context: Context, limit: int = 20) -> WatchDigest:
+    """Looks for up to `limit` watched queries of the caller again and tells what is new on each.
+
+    What is told counts as seen. A query that nobody answers stays as it was, and is told with the reason.
+    """
+    refusal = await find_refusal(context.state(CONSENTS.name), context.owner, "monitoring")
+    if refusal is not None:
+        return WatchDigest(status=refusal, reason=REASONS[refusal])
+    watches = context.state(WATCHES.name)
+    items = [item for item in await watches.items(limit=watches.spec.max_items) if item.value["until"] > context.now()]
+    items.sort(key=lambda item: (item.value["lastRunAt"], item.key))
+    chosen, looks, turns = items[:limit], _Looks(), asyncio.Semaphore(AT_ONCE)
+
+    async def look(item: Item) -> None:
+        async with turns:
+            await _look(context, item, looks)
+        context.tell(looks.checked, len(chosen), f"{looks.checked} of {len(chosen)} queries looked for")
+
+    with suppress(TimeoutError):
+        async with asyncio.timeout(SECONDS):
+            await asyncio.gather(*[look(item) for item in chosen])
+    order = [item.key for item in chosen]
+    news = [looks.news[key] for key in order if key in looks.news]
+    return WatchDigest(
+        status="ok",
+        checked=looks.checked,
+        unchanged=looks.unchanged,
+        new_count=sum(one.new_count for one, _ in news),
+        queries=[one for one, _ in news],
+        new_results=[result for _, results in news for result in results],
+        failed=[looks.failed[key] for key in order if key in looks.failed],
+        waiting=len(items) - looks.checked,
+    )
+
+
+async def _look(context: Context, item: Item, looks: _Looks) -> None:
+    query, wanted, before = (str(item.value.get(name) or "") for name in ("query", "provider", "asked"))
+    try:
+        provider, rows = await _find(context, query, wanted, before)
+    except Fault as fault:
+        looks.failed[item.key] = WatchFailure(query=query, provider=wanted or None, reason=fault.message)
+        return
+    at, new = from_epoch(context.now()), list[Mapping[str, Any]]()
+
+    def change(value: Any) -> Any:
+        if value is None:
+            return None
+        seen = dict.fromkeys(value["seen"])
+        new[:] = [row for url, row in rows.items() if url not in seen]
+        return {**value, "seen": [*dict.fromkeys((*seen, *rows))][-MOST_SEEN:], "lastRunAt": at}
+
+    # It may have been ended since it was listed, and is then not begun again.
+    kept = await context.state(WATCHES.name).update(item.key, change, lasts=item.value["until"] - context.now())
+    if kept is None or not new:
+        looks.unchanged += 1
+        return
+    results = [
+        NewResult(
+            query=query,
+            title=str(row.get("title") or ""),
+            url=str(row["url"]),
+            snippet=str(row.get("snippet") or ""),
+            published_at=row.get("published_at"),
+        )
+        for row in new
+    ]
+    other = f"{before} was asked before and gave no answer now: what only {provider} finds counts as new."
+    note = other if before and provider and provider != before else None
+    news = WatchNews(query=query, provider=wanted or None, new_count=len(results), note=note)
+    looks.news[item.key] = news, results
+
+
+async def _find(context: Context, query: str, wanted: str, before: str) -> tuple[str, dict[str, Mapping[str, Any]]]:
+    """Who answers and what they find, by address; whoever was asked before is asked first, since indexes differ."""
+    offered = [wanted] if wanted else list(context.offering(SEARCH))
+    failures: list[Fault] = []
+    for provider in sorted(offered, key=lambda name: name != before) or [""]:
+        try:
+            answer = await context.ask(SEARCH, {"query": query, "num_results": RESULTS}, provider=provider)
+        except Fault as fault:
+            failures.append(fault)
+            continue
+        rows: dict[str, Mapping[str, Any]] = {}
+        for row in answer.rows:
+            if row.get("url"):
+                rows.setdefault(canonical_url(str(row["url"])), row)
+        return provider, rows
+    raise all_failed(failures)
