@@ -65,6 +65,23 @@ async def test_rows_that_no_filter_lets_through_are_no_answer(wanted: str) -> No
     assert [one["title"] for one in answer["papers"]] == ["D", "E"]
 
 
+async def test_without_a_key_patents_of_another_office_are_no_answer() -> None:
+    def page(number: str) -> dict[str, str]:
+        return {"title": f"{number} - Otter box", "url": f"https://patents.google.com/patent/{number}/en"}
+
+    upstreams = Upstreams(
+        {
+            "api.you.com": {"results": {"web": [page("EP1000001A1"), page("US7654321B2")]}},
+            "duckduckgo": NOTHING["duckduckgo"],
+            "marginalia": {"page": 1, "pages": 1, "results": [page("JP2020000001A")]},
+        }
+    )
+
+    answer = await Product(upstreams).answer("patent_search", query="otter box", patent_office="JP")
+
+    assert [one["number"] for one in answer["patents"]] == ["JP2020000001A"]
+
+
 async def test_who_knows_the_filter_is_asked_before_who_does_not() -> None:
     environ = {**KEYS, "SPECLOOM_MAX_CALLS_PER_QUESTION": "0"}
 
