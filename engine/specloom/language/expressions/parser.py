@@ -115,7 +115,21 @@ def _to_problem(text: str, error: LexerError) -> ExpressionProblem:
         return ExpressionProblem(
             "E201", f"{error.lexer_value} is not a name in JSON quotes", "for a text use ' '", offset
         )
-    return ExpressionProblem("E201", f"{found!r} is not part of the language", _foreign(found), offset)
+    hint = _foreign(found)
+    if found == "-" and (name := _hyphened(text, offset)):
+        hint = f'for the name {name} write "{name}" with its quotes, to take away subtract(a, b)'
+    return ExpressionProblem("E201", f"{found!r} is not part of the language", hint, offset)
+
+
+def _hyphened(text: str, offset: int) -> str:
+    """The name with a hyphen that stands at an offset; "" where blanks or numbers are around the hyphen."""
+    start, end = offset, offset
+    while start > 0 and (text[start - 1].isalnum() or text[start - 1] in "_-"):
+        start -= 1
+    while end < len(text) and (text[end].isalnum() or text[end] in "_-"):
+        end += 1
+    name = text[start:end]
+    return name if name[:1].isalpha() and start < offset < end - 1 else ""
 
 
 def _foreign(character: str) -> str:
