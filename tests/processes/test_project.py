@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -11,7 +12,6 @@ import threading
 import venv
 from collections.abc import Iterator
 from pathlib import Path
-from shutil import which
 from typing import Any
 
 import pytest
@@ -65,7 +65,7 @@ def program(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     scripts = home / "venv" / ("Scripts" if os.name == "nt" else "bin")
     python = scripts / ("python.exe" if os.name == "nt" else "python")
     install: list[str | Path] = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-input"]
-    if which("uv"):
+    if shutil.which("uv"):
         install = ["uv", "pip", "install", "--python", python, "--offline"]
     run_well(*install, "--no-deps", "--no-index", wheel, cwd=home)
     site = Path(run_well(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=home).strip())
@@ -176,6 +176,21 @@ def test_its_command_speaks_of_itself(program: Path, tmp_path: Path) -> None:
     assert "specloom" not in whole + of_one
     assert slip.returncode == 2
     assert 'did you mean "serve"' in slip.stderr
+
+
+def test_a_further_tool_goes_into_the_project_that_one_stands_in(program: Path, project: Path, tmp_path: Path) -> None:
+    specs = tmp_path / "bird_songs"
+    shutil.copytree(project / "src/bird_songs", specs)
+
+    words = ("new", "tool", "song_find", "--toolset", "bird-songs", "--capability", "bird_songs")
+    done = run(program, *words, cwd=specs, HOME=str(tmp_path))
+    checked = run(sys.executable, "-m", "specloom", "check", cwd=tmp_path, SPECLOOM_PROJECT=str(specs))
+
+    assert done.returncode == 0, done.stderr
+    assert (specs / "tools.d/bird-songs/song_find.yaml").is_file()
+    assert done.stderr.endswith("then run `bird-songs check`, and serve it: `bird-songs serve`\n")
+    assert "2 tools, 1 provider" in checked.stdout
+    assert "0 errors" in checked.stdout
 
 
 def test_it_is_written_into_a_host_under_its_own_name(program: Path, tmp_path: Path) -> None:

@@ -6,10 +6,11 @@ import os
 import sys
 from argparse import Namespace
 
-from specloom.core import Paint, printable, table, to_json
+from specloom.core import Paint, printable, project_folder, table, to_json
 
 from .common import CommandError, answer, create, say, tell, tell_errors, workbench, writing
 from .exits import PROBLEMS
+from .overview import name_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -182,11 +183,15 @@ def new(options: Namespace) -> int:
     for one in judge_one(str(path), text.encode(), executor.model):
         tell(render(one, {str(path): text}, colour=Paint(sys.stderr, os.environ).on))
     first = f"settle what is marked `decide` in {path}, then run" if "decide" in text else "run"
+    program = name_program()[0]
+    check, serve = f"{program} check {path}", f"{program} serve --toolset research,{toolset}"
+    if project_folder(os.environ):
+        check, serve = f"{program} check", f"{program} serve"
     after = {
-        "capability": f", and start who offers it: `specloom new provider NAME --capability {options.name}`",
-        "tool": f", and serve it: `specloom serve --toolset research,{toolset}`",
+        "capability": f", and start who offers it: `{program} new provider NAME --capability {options.name}`",
+        "tool": f", and serve it: `{serve}`",
     }
-    tell(f"next: {first} `specloom check {path}`{after.get(options.kind, '')}")
+    tell(f"next: {first} `{check}`{after.get(options.kind, '')}")
     whole = path.absolute()
     if options.to and not any(root.absolute() in whole.parents for root in layer_roots(os.environ)):
         layer = next((one.parent for one in whole.parents if one.name in FOLDERS), whole.parent)
