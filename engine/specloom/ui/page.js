@@ -225,7 +225,7 @@ async function showTools(main) {
     result.replaceChildren();
   };
   const notices = [...(tools.replay ? ["Answers come from recordings."] : []), ...tools.problems].map((one) => make("p", { className: "doubt" }, one));
-  main.replaceChildren(...notices, make("div", { className: "columns" }, make("section", { "aria-label": "Which tool" }, make("label", { for: "filter" }, "Find a tool"), filter, list), form, make("div", {}, preview, result)));
+  main.replaceChildren(...notices, make("div", { className: "columns" }, make("section", { "aria-label": "Which tool" }, make("label", { for: "filter" }, "Find a tool"), filter, list), form, make("div", {}, result, preview)));
 }
 
 // Says what a call of the tool would do, and again whenever something is typed: the newest answer counts.
