@@ -101,7 +101,10 @@ DOCUMENTED: Mapping[str, set[str]] = {
         *below("sessions.[]", "sessionId", "goal", "isComplete", "stepCount", "sourceCount", "openGaps", "startedAt"),
         "sessions.[].lastUsedAt",
     },
-    "update_research_session": {"status", "sessionId", "goal", "isComplete", "completedAt"},
+    "update_research_session": {
+        *("status", "sessionId", "goal", "isComplete", "completedAt", "openGaps", "warning"),
+        *below("openGaps.[]", "description", "foundInStep"),
+    },
     "delete_research_session": {"deleted", "sessionId", "goal", "stepCount"},
 }
 """The contract's fields of each tool; lists are `[]`."""
@@ -259,6 +262,7 @@ async def put_in_order(book: Notebook) -> None:
     listed = await book.ask("list_research_sessions", limit=100)
     session = listed["sessions"][0]["sessionId"]
     await book.ask("update_research_session", sessionId=session, goal="Crabs", complete=True)
+    await book.ask("update_research_session", sessionId=session, resolvedGaps=["Which seals?", "Who asks?"])
     await book.read("research://sessions")
     await book.ask("delete_research_session", sessionId=session)
     await book.ask("monitor_query_stop", query="otters", provider="brave")

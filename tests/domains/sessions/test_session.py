@@ -753,6 +753,14 @@ async def make_trail(drawer):
     return await sessions.find(drawer, "s1")
 
 
+def test_the_words_of_one_question_settle_no_other_however_near():
+    gaps = [trail.Gap(description=one, found_in=1) for one in ("Do they sleep?", "Do they eat crabs?")]
+
+    settled = trail.settle(gaps, ["do they eat crabs"], 4)
+
+    assert [gap.settled_in for gap in settled] == [None, 4]
+
+
 async def test_a_report_has_steps_questions_sources_and_where_it_comes_from(drawer):
     found = await make_trail(drawer)
     links = {"https://dead.example/": DEAD}

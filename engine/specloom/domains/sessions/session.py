@@ -198,13 +198,8 @@ def load_session(value: Mapping[str, Any]) -> ResearchSession:
 
 def take_step(session: ResearchSession, told: StepReport, now: float) -> ResearchSession:
     """The session after a step. Nothing that was told before is changed."""
-    settled, question = told.resolved_gaps or (), told.knowledge_gap or ""
-    gaps = [
-        replace(gap, settled_in=told.step_number)
-        if not gap.settled_in and any(_is_settled_by(gap, words) for words in settled)
-        else gap
-        for gap in session.gaps
-    ]
+    question = told.knowledge_gap or ""
+    gaps = settle(session.gaps, told.resolved_gaps or (), told.step_number)
     if question and not any(_fold(gap.description) == _fold(question) and not gap.settled_in for gap in gaps):
         gaps.append(Gap(description=question, found_in=told.step_number))
     # Settled questions make room first, the oldest before the others.
@@ -245,12 +240,32 @@ def find_oddities(session: ResearchSession, steps: Sequence[SessionStep], told: 
             question and all(_fold(gap.description) != _fold(question) for gap in take_step(session, told, 0.0).gaps)
         ),
     }
-    unsettled = [
+    unsettled = find_unsettled(session, told.resolved_gaps or ())
+    return [*(sentence for sentence, holds in odd.items() if holds), *unsettled]
+
+
+def settle(gaps: Sequence[Gap], wordings: Sequence[str], step: int) -> list[Gap]:
+    """The questions, of which those open that one of these wordings fits are settled by this step.
+
+    A wording that is that of a question settles no other one, however near.
+    """
+    exact = {_fold(gap.description) for gap in gaps if not gap.settled_in}
+    near = [words for words in wordings if _fold(words) not in exact]
+    same = {_fold(words) for words in wordings}
+
+    def is_settled(gap: Gap) -> bool:
+        return _fold(gap.description) in same or any(_is_settled_by(gap, words) for words in near)
+
+    return [replace(gap, settled_in=step) if not gap.settled_in and is_settled(gap) else gap for gap in gaps]
+
+
+def find_unsettled(session: ResearchSession, wordings: Sequence[str]) -> list[str]:
+    """One sentence for each wording that fits no open question."""
+    return [
         f"No open question is worded like {words[:80]!r}, so none was settled by it."
-        for words in told.resolved_gaps or ()
+        for words in wordings
         if not any(_is_settled_by(gap, words) for gap in session.open_gaps)
     ]
-    return [*(sentence for sentence, holds in odd.items() if holds), *unsettled]
 
 
 def mark_superseded(steps: Sequence[SessionStep]) -> list[SessionStep]:

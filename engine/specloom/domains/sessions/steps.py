@@ -13,7 +13,16 @@ from specloom.plugins import Context, procedure, split_owner
 from specloom.plugins.records import record
 
 from . import store, views
-from .session import CallOutcome, ResearchSession, SitedSource, StepReport
+from .session import (
+    CallOutcome,
+    OpenGap,
+    ResearchSession,
+    SitedSource,
+    StepReport,
+    find_unsettled,
+    narrow,
+    settle,
+)
 from .sources import RUN_QUERIES, RUN_RESULTS, describe_coverage, suggest_queries
 from .store import SESSIONS
 
@@ -163,6 +172,59 @@ async def recover(context: Context, wanted: SessionPage) -> views.SessionRecover
         told = f"Its steps go from {numbers[0]} to {numbers[-1]}." if numbers else "It has no steps."
         raise Fault("not_found", f"This session has no step {wanted.step_id}. {told}")
     return shown
+
+
+@record
+class SessionChange:
+    """What is to be changed of a session; what is None stays."""
+
+    session_id: str
+    goal: str | None = None
+    complete: bool | None = None
+    resolved_gaps: list[str] | None = None
+
+
+@record
+class ChangedSession:
+    """A session after a change; `status` is `not_found` where there is none of this user."""
+
+    status: str
+    session_id: str
+    goal: str | None = None
+    is_complete: bool | None = None
+    completed_at: str | None = None
+    open_gaps: Sequence[OpenGap] | None = None
+    """Where questions were to be settled, those that are open still."""
+    warning: str | None = None
+
+
+@procedure("change_session", keeps=(SESSIONS,))
+async def change_session(context: Context, wanted: SessionChange) -> ChangedSession:
+    """Gives a session of the caller another goal, closes or opens it, and settles open questions.
+
+    Questions are named in their words or nearly so, and are settled in the step that was told last. A session that is
+    closed already keeps the time at which it was.
+    """
+    warnings: list[str] = []
+
+    def change(session: ResearchSession) -> ResearchSession:
+        completed = {None: session.completed, False: 0.0, True: session.completed or context.now()}[wanted.complete]
+        warnings[:] = find_unsettled(session, wanted.resolved_gaps or ())
+        gaps = settle(session.gaps, wanted.resolved_gaps or (), session.last_step or session.steps or 1)
+        return replace(session, goal=wanted.goal or session.goal, completed=completed, gaps=gaps)
+
+    session = await store.change(context.state("sessions"), wanted.session_id, change)
+    if session is None:
+        return ChangedSession(status="not_found", session_id=wanted.session_id)
+    return ChangedSession(
+        status="ok",
+        session_id=wanted.session_id,
+        goal=session.goal,
+        is_complete=bool(session.completed),
+        completed_at=from_epoch(session.completed) if session.completed else None,
+        open_gaps=[narrow(OpenGap, gap) for gap in session.open_gaps] if wanted.resolved_gaps else None,
+        warning=" ".join(warnings) or None,
+    )
 
 
 @procedure("session_sources", keeps=(SESSIONS,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -100,6 +100,18 @@ async def find(collection: Collection, id_: str, *, last_step: int = 0) -> Trail
         raise SessionLost(collection.spec, last_step)
     events = await collection.events(id_, last=item.last)
     return Trail(load_session(item.value), [load(SessionStep, event.value) for event in events])
+
+
+async def change(
+    collection: Collection, id_: str, make: Callable[[ResearchSession], ResearchSession]
+) -> ResearchSession | None:
+    """The session as it was made, which may be done more than once; None where there is none."""
+
+    def apply(value: Json | None) -> Json | None:
+        return None if value is None else dump(make(load_session(value)))
+
+    item = await collection.update(id_, apply) if 0 < len(id_) <= LONGEST_ID else None
+    return load_session(item.value) if item is not None else None
 
 
 async def note(
