@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import stat
 from pathlib import Path
 
+from specloom.domains.papers.texts import StoredTexts
 from tests.domains.papers.test_client_reading_on import DOI, paper, store_paper
 from tests.support.documents import lines, make_pdf
 from tests.support.scholar_client import connected as scholar_client
@@ -130,3 +132,15 @@ async def test_the_outline_of_a_stored_pdf_names_pages(tmp_path: Path) -> None:
         answer = await ask(client, "read_more", source=SOURCE, max_tokens=500)
 
     assert [line.partition(" · ")[2] for line in answer["outline"]] == ["Page 1", "Page 2", "Page 3"]
+
+
+async def test_texts_that_are_kept_at_the_same_time_are_all_kept(tmp_path: Path) -> None:
+    pages = "\n\n".join(f"--- Page {number} ---\n\n{'Otters swim. ' * 40}" for number in range(1, 100))
+    many = [f"{pages}{number}" for number in range(8)]
+    async with StoredTexts(tmp_path / "texts.db") as texts:
+        await texts._make_ready()
+        await asyncio.gather(
+            *(texts._run(texts._put, str(at), (at, at, at), str(at), (text, "", "")) for at, text in enumerate(many))
+        )
+
+        assert [texts._find_text(str(at)) for at in range(8)] == [(text, "", "") for text in many]

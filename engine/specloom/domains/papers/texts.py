@@ -14,11 +14,12 @@ import logging
 import os
 import re
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Final, TypeVar
+from typing import Final, ParamSpec, TypeVar
 
 from specloom.core import Fault, dataclass, make_database, make_folder
 from specloom.domains.text.fold import fold
@@ -31,6 +32,8 @@ from .config import store_root, texts_folder
 
 _log = logging.getLogger("specloom.domains.papers")
 
+P = ParamSpec("P")
+R = TypeVar("R")
 T = TypeVar("T")
 
 PDF: Final = "application/pdf"
@@ -84,6 +87,8 @@ class StoredTexts:
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._connection: sqlite3.Connection | None = None
+        self._turn = threading.Lock()
+        """Who uses the connection: several PDFs are read at a time, and it may be used by one thread at a time."""
 
     async def __aenter__(self) -> StoredTexts:
         return self
@@ -92,7 +97,8 @@ class StoredTexts:
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
         if self._connection is not None:
-            self._connection.close()
+            # A thread of a call that was given up may still be at it.
+            await self._run(self._connection.close)
 
     async def read(self, context: Context, key: str, path: Path) -> str:
         """The text of the PDF of an entry, with a line `--- Page n ---` above each page.
@@ -101,19 +107,19 @@ class StoredTexts:
         """
         await self._make_ready()
         stamp = await asyncio.to_thread(_to_stamp, path)
-        digest = await asyncio.to_thread(self._find_digest, key, stamp)
+        digest = await self._run(self._find_digest, key, stamp)
         if not digest:
             body = await asyncio.to_thread(path.read_bytes)
             digest = hashlib.sha256(body).hexdigest()
-            kept = await asyncio.to_thread(self._find_text, digest)
+            kept = await self._run(self._find_text, digest)
             if kept is None:
                 kept = await _extract(context, body, path.name)
             try:
-                await asyncio.to_thread(self._put, key, stamp, digest, kept)
+                await self._run(self._put, key, stamp, digest, kept)
             except sqlite3.Error as error:
                 _log.warning("the text of %s is not kept: %s", path.name, error)
         else:
-            kept = await asyncio.to_thread(self._find_text, digest)
+            kept = await self._run(self._find_text, digest)
         text, kind, problem = kept or ("", "internal", "The kept text was deleted while it was read; ask again.")
         if problem:
             raise Fault(kind, problem, action="inform_user")
@@ -127,7 +133,7 @@ class StoredTexts:
         if not pdfs:
             return 0
         await self._make_ready()
-        waiting = await asyncio.to_thread(self._find_unread, pdfs)
+        waiting = await self._run(self._find_unread, pdfs)
         turns = asyncio.Semaphore(AT_ONCE)
         done, latest = 0, time.monotonic() + SECONDS
 
@@ -162,7 +168,7 @@ class StoredTexts:
         if self._connection is None:
             return {}
         try:
-            return await asyncio.to_thread(question, argument)
+            return await self._run(question, argument)
         except sqlite3.Error as error:
             _log.warning("texts of stored PDFs cannot be searched: %s", error)
             return {}
@@ -176,6 +182,15 @@ class StoredTexts:
             # A folder that cannot be written costs time and nothing else.
             _log.warning("texts of stored PDFs are not kept in %s: %s", self._path, error)
             self._connection = await asyncio.to_thread(self._open, None)
+
+    async def _run(self, work: Callable[P, R], *args: P.args, **named: P.kwargs) -> R:
+        """What some work on the file gives, which is done in a thread when nobody else is at it."""
+
+        def alone() -> R:
+            with self._turn:
+                return work(*args, **named)
+
+        return await asyncio.to_thread(alone)
 
     # --- the file; everything below blocks ---
 
