@@ -76,15 +76,33 @@ def _question_to(model: Model, contracts: Sequence[Capability]) -> Question:
         contract.name: {name: made_up(row) for name, row in contract.row.items() if row.kind != "object"}
         for contract in contracts
     }
+    # Who is in no order is asked where a route names it, so that an example has to.
+    routes = {
+        contract.name: [_first_of(model, contract.name)]
+        for contract in contracts
+        if _first_of(model, contract.name) not in contract.order
+    }
+    routed = {"routes": routes} if routes else {}
     answers = "the first provider of the route answers" if len(contracts) == 1 else "all that is asked is answered"
     whole = "what is set goes to whoever takes it, and what nobody takes is named"
     return Question(
         " ".join(one.description.partition(". ")[0].rstrip(".") + "." for one in contracts),
         inputs,
-        {"name": answers, "args": needed, "providers": _parts(model, rows, {**defaults, **needed}), "expect": {}},
-        {"name": whole, "args": args, "providers": _parts(model, dict.fromkeys(rows), args), "expect": {}},
+        {
+            "name": answers,
+            "args": needed,
+            **routed,
+            "providers": _parts(model, rows, {**defaults, **needed}),
+            "expect": {},
+        },
+        {"name": whole, "args": args, **routed, "providers": _parts(model, dict.fromkeys(rows), args), "expect": {}},
         contracts,
     )
+
+
+def _first_of(model: Model, capability: str) -> str:
+    """The first provider of a capability."""
+    return next(iter(model.offering(capability)))
 
 
 def _parts(
@@ -93,7 +111,8 @@ def _parts(
     """For each capability what its first provider is given of these arguments, and the row that it answers with."""
     parts = {}
     for name, row in rows.items():
-        provider, operation = next(iter(model.offering(name).items()))
+        provider = _first_of(model, name)
+        operation = model.offering(name)[provider]
         heard = {one: args[one] for one in operation.input if one in args}
         parts[f"{provider}.{name}"] = {"sent": heard, "rows": [dict(row)] if row else []}
     return parts
