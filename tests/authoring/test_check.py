@@ -182,7 +182,7 @@ SLIPS = [
     ("pharos", 'name: Three, height: null', "nam: Three", "E402 pharos:43:11 a row of 'lights' has no field 'nam'"),
     ("pharos", "    args: {num_results: 2}", "    args: {num: 2}", "E402 pharos:46:5 pharos.lights takes no argument"),
     ("pharos", "    operation: lights\n", "    operation: light\n", "E402 pharos:29:5 pharos has no operation 'light'"),
-    ("pharos", "items: [{id: 1,", "lost: [{id: 1,", "E401 pharos:37:7 'pages are read until enough was found'"),
+    ("pharos", "items: [{id: 1,", "lost: [{id: 1,", "E401 pharos:22:17 'pages are read until enough was found'"),
     ("find_lights", "      pharos.lights", "      faros.lights", "E402 find_lights:21:7 there is no operation 'faros"),
 ]  # fmt: skip
 

@@ -158,6 +158,7 @@ def test_every_shipped_collection_is_kept_by_somebody_and_everything_kept_is_shi
     assert set(declared) == needed
     assert keepers("memories", tools) == ["memory_delete", "memory_recall", "memory_save"]
     assert keepers("sessions") == [
+        "change_session",
         "export_session",
         "recover_session",
         "session_sources",

@@ -20,8 +20,12 @@ SECRET = "zanzibar"
 """A word that only Ada uses: in every text, name and address that she gives."""
 SPACE = f"{SECRET}-space"
 PURPOSES = ("memory", "analytics", "workspace", "monitoring")
-WRITES_ONLY = {"memory_save", "workspace_contribute", "monitor_query_save", "monitor_query_stop"}
-"""Tools that keep something and tell nothing of what is kept."""
+WRITES_ONLY = {
+    *("memory_save", "workspace_contribute", "monitor_query_save", "monitor_query_stop"),
+    *("library_notes", "zotero_audit"),
+}
+"""Tools that keep something and tell nothing of what is kept; of those that write into a folder or keep a report, too.
+"""
 COUNTS = {"get_my_analytics", "monitor_query_list", "monitor_query_digest"}
 """Tools that tell of what is kept in numbers, or in words that the asking client gives itself; and what is new of all
 that is watched, which a sweep is told by monitor_query_check before."""
