@@ -479,3 +479,29 @@ def test_a_key_in_an_address_is_not_in_the_spec(model: Model) -> None:
     assert "abcdef123456" not in text
     assert spec["config"]["BETA_KEY"]["secret"] is True
     assert spec["examples"][0]["config"] == {"BETA_KEY": "k"}
+
+
+@pytest.mark.parametrize(
+    ("address", "body"),
+    [
+        ("?q=x&token=hunter22hunter", b""),
+        ("?q=x&accessToken=hunter22hunter", b""),
+        ("?q=x&x-api-key=hunter22hunter", b""),
+        ("?q=x&wskey=hunter22hunter", b""),
+        ("?q=x&client_id=hunter22&client_secret=hunter22hunter", b""),
+        ("?q=x&mailto=hunter22hunter@example.org", b""),
+        ("", b'{"q": "x", "auth": {"password": "hunter22hunter", "token": "hunter22"}}'),
+        ("", b"q=x&sig=hunter22hunter"),
+    ],
+)
+def test_no_secret_of_an_address_or_a_body_is_written_into_the_file(model: Model, address: str, body: bytes) -> None:
+    text = draft_provider(model, "beta", "places", b"[]", f"https://maps.example/find{address}", body or None)
+
+    assert "hunter22" not in text
+    assert "secret: true" in text
+
+
+def test_a_cursor_is_no_secret(model: Model) -> None:
+    text = draft_provider(model, "beta", "places", b"[]", "https://maps.example/find?q=x&page_token=abc123")
+
+    assert "secret: true" not in text

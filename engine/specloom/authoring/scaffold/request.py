@@ -9,13 +9,14 @@ from dataclasses import field
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from specloom.core import dataclass
+from specloom.core import MASK, dataclass, looks_issued, mask_values
 from specloom.model import Argument, Capability
 
 from .common import ScaffoldError, flow
 from .sample import WORDS, to_jmespath, words_of
 
 _QUERY_NAMES, _COUNT_NAMES, _KEY_NAMES = (frozenset(WORDS[kind].split()) for kind in ("query", "count", "key"))
+_CURSOR_NAMES, _SECRET_NAMES = frozenset(WORDS["cursor"].split()), tuple(WORDS["secret"].split())
 _WANTED = {"integer": 10, "number": 10, "boolean": True, "list": ["otters"], "date": "2026-01-02"}
 
 
@@ -44,6 +45,8 @@ class DraftRequest:
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)
     values: dict[str, str] = field(default_factory=dict)
     """What examples set a setting to, where that is not `k`."""
+    _keys: dict[str, str] = field(default_factory=dict)
+    """The parameter that each setting with a key was made for."""
     pages: tuple[str, str] = ("", "")
     """How a parameter asks for a further page, `page`, `offset` or `cursor`, and its name."""
 
@@ -78,10 +81,12 @@ class DraftRequest:
         rest = "most: 3, enough: length(rows) >= args.num_results"
         self.doubts["paging"] = f"whether further pages are read; if so: `paging: {{{kind}: {words}, {rest}}}`"
 
-    def add_key(self, name: str) -> str:
-        """The setting with the key of a provider, as an expression."""
+    def add_key(self, name: str, parameter: str = "", *, says: str = "An API key.") -> str:
+        """The setting with the key of a provider, as an expression; a further parameter gets one of its own."""
         setting = f"{name.upper()}_KEY"
-        self.config[setting] = {"secret": True, "required": True, "description": "An API key."}
+        if self._keys.setdefault(setting, parameter) != parameter:
+            setting = f"{name.upper()}_{re.sub('[^A-Z0-9]+', '_', parameter.upper()).strip('_')}"
+        self.config[setting] = {"secret": True, "required": True, "description": says}
         return f"=config.{setting}"
 
 
@@ -165,8 +170,10 @@ def guess(request: DraftRequest, name: str, contract: Capability, key: str, valu
     arguments = contract.arguments
     word = plain_name(key)
     is_text = isinstance(value, str)
-    if is_text and word in _KEY_NAMES:
-        return request.add_key(name), "k"
+    if is_text and (word in _KEY_NAMES or _is_secret(key, value)):
+        return request.add_key(name, word), "k"
+    if is_text and re.fullmatch(r"[^@\s]++@[^@\s]++", value):
+        return request.add_key(name, word, says="The e-mail address of who asks."), "k"
     if is_text and "query" in arguments and word in _QUERY_NAMES:
         if "query" not in request.args:
             return "=args.query", request.use("query", arguments)
@@ -181,6 +188,14 @@ def guess(request: DraftRequest, name: str, contract: Capability, key: str, valu
                 request.doubts[key] = f"how the API writes what args.{argument.name} says; a table, if not as it is"
             return f"=args.{argument.name}", sent
     return to_literal(value), value
+
+
+def _is_secret(key: str, value: str) -> bool:
+    """Whether a value is not to be written into a file: it is named, or looks like one that was issued."""
+    if plain_name(key) in _CURSOR_NAMES:
+        return False
+    is_named = any(word.endswith(_SECRET_NAMES) for word in words_of(key))
+    return is_named or looks_issued(value) or mask_values({key: value})[key] == MASK
 
 
 def plain_name(key: str) -> str:
