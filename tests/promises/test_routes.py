@@ -507,6 +507,8 @@ async def test_titles_are_shown_without_markup_and_with_all_of_their_words() -> 
         "Hands of &lt;i&gt;Lutra&lt;/i&gt;, caf&#233; and M&amp;amp;A": "Hands of Lutra, café and M&A",
         "Where x<y and z>w, and CD4 <200 &gt; 5": "Where x<y and z>w, and CD4 <200 > 5",
         "List<String> in a &lt;div&gt; of otters": "List<String> in a <div> of otters",
+        "std::vector<std::string> and Optional<Object>": "std::vector<std::string> and Optional<Object>",
+        "A <textarea>, a <VIDEO> and an <iframe>": "A , a and an",
         "<mml:math><mml:msub><mml:mi>Z</mml:mi><mml:mn>2</mml:mn></mml:msub></mml:math> weirs": "Z2 weirs",
         'The <scp class="x">DNA</scp> of<br/>otters': "The DNA of otters",
     }

@@ -243,9 +243,13 @@ _BREAK: Final = re.compile(r"</(?:jats:)?(?:p|title|sec|li|tr|div|h[1-6])\s*>|<b
 _TAG: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9.:_-]*+)([^<>]*+)>|<[!?][^<>]*>")
 _CLOSING: Final = re.compile(r"</([a-zA-Z][a-zA-Z0-9.:_-]*+)\s*+>")
 _NAMES: Final = """
-a abbr abstract b bdi bdo big blockquote body bold br center cite code dd del dfn div dl dt em font h1 h2 h3 h4 h5 h6
-head hr html i img ins italic kbd li link mark math meta monospace ol p pre q roman s samp sc scp sec section small
-source span strike strong sub sup svg table tbody td th title tr tt u ul underline var wbr
+a abbr abstract acronym address applet area article aside audio b base basefont bdi bdo big blink blockquote body bold
+br button canvas caption center cite code col colgroup data datalist dd del details dfn dialog dir div dl dt em embed
+fieldset figcaption figure font footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html i iframe img
+input ins italic kbd label legend li link listing main map mark marquee math menu meta meter monospace nav nobr noembed
+noframes noscript object ol optgroup option output p param picture plaintext pre progress q roman rp rt ruby s samp sc
+scp search sec section select slot small source span strike strong sub summary sup svg table tbody td template textarea
+tfoot th thead time title tr track tt u ul underline var video wbr xmp
 """
 _ELEMENTS: Final = frozenset(_NAMES.split())
 """Elements that are markup although nothing closes them; what stands in prose as `x<y and z>w` is none."""
@@ -285,12 +289,15 @@ def _drop_tags(text: str, *, is_closed: bool = False) -> str:
     closed = {name.lower() for name in _CLOSING.findall(text)}
 
     def drop(tag: re.Match[str]) -> str:
-        ending, name, attributes = tag[1], (tag[2] or "").lower(), (tag[3] or "").strip()
+        ending, said, attributes = tag[1], tag[2] or "", (tag[3] or "").strip()
+        name = said.lower()
         if not name or ending:
             return tag[0] if is_closed and name not in closed else ""
         if attributes.rstrip("/").strip() and "=" not in attributes:
             return tag[0]
-        is_markup = name in closed or (not is_closed and (":" in name or name in _ELEMENTS or "=" in attributes))
+        # In two cases it is the name of a type, as in `Optional<Object>`; with `::` one of C++.
+        is_element = (name in _ELEMENTS and said in (name, said.upper())) or (":" in name and "::" not in name)
+        is_markup = name in closed or (not is_closed and (is_element or "=" in attributes))
         return "" if is_markup else tag[0]
 
     return _TAG.sub(drop, text)
