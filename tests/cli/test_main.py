@@ -796,3 +796,27 @@ def test_a_port_of_the_local_page_that_is_none_is_told(capsys: pytest.CaptureFix
 
     assert (code, out) == (2, "")
     assert f"--port is {port!r}" in err
+
+
+def test_what_is_kept_for_a_user_of_standard_input_is_found_by_a_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.setenv("STDIO_USER_ID", "ann")
+    code, _, err = run(
+        capsys,
+        "call",
+        "sequential_search",
+        "searchStep=otters",
+        "stepNumber=1",
+        "nextStepNeeded=true",
+        "researchGoal=dams",
+    )
+    assert code == 0, err
+    _, mine, _ = run(capsys, "call", "list_research_sessions")
+    monkeypatch.setenv("STDIO_USER_ID", "bob")
+    _, other, _ = run(capsys, "call", "list_research_sessions")
+
+    assert json.loads(mine)["answer"]["count"] == 1
+    assert json.loads(other)["answer"]["count"] == 0

@@ -122,6 +122,7 @@ def call(options: Namespace) -> int:
 
     from specloom.server import make_executor as make_live_executor
     from specloom.server import make_presenter
+    from specloom.storage import local_owner
 
     check_replay(options)
     try:
@@ -129,6 +130,8 @@ def call(options: Namespace) -> int:
     except ValueError as error:
         raise CommandError(str(error), PROBLEMS) from None
     presenter = make_presenter(executor, os.environ)
+    # Whose the calls of a server in the same environment are, so that what is kept there is found here.
+    owner = local_owner(os.environ, executor.problems)
     for problem in executor.problems:
         tell(f"specloom: {problem}")
     raw = to_raw(executor.tool(options.tool), options.pairs)
@@ -139,10 +142,11 @@ def call(options: Namespace) -> int:
 
     async def run() -> Any:
         try:
-            done = await executor.call(options.tool, raw, progress=progress if sys.stderr.isatty() else None)
+            told = progress if sys.stderr.isatty() else None
+            done = await executor.call(options.tool, raw, owner=owner, progress=told)
             if options.save:
-                await _save_linked(executor, done.answer, options.save)
-            return done, await presenter.present(options.tool, done, "")
+                await _save_linked(executor, owner, done.answer, options.save)
+            return done, await presenter.present(options.tool, done, owner)
         except asyncio.CancelledError:
             # Somebody pressed Ctrl-C. A thread that waits for a name, or a browser, does not keep the process.
             leaving = threading.Timer(LEAVING, lambda: os._exit(INTERRUPTED))
@@ -222,16 +226,16 @@ _ENDINGS = {
 """How files of a type end; any other is a .txt, or .bin where it is no text."""
 
 
-async def _save_linked(executor: Executor, found: Any, folder: str) -> None:
+async def _save_linked(executor: Executor, owner: str, found: Any, folder: str) -> None:
     """Write what an answer links as kept to files of a folder, and say which."""
     from pathlib import Path
 
     if isinstance(found, dict | list):
         for each in found.values() if isinstance(found, dict) else found:
-            await _save_linked(executor, each, folder)
+            await _save_linked(executor, owner, each, folder)
         return
     linked = executor.model.find_artifact(found) if isinstance(found, str) else None
-    kept = await executor.artifacts.read("", linked[1]) if linked and executor.artifacts is not None else None
+    kept = await executor.artifacts.read(owner, linked[1]) if linked and executor.artifacts is not None else None
     if kept is None:
         return
     body = kept.content.encode("utf-8", "replace") if isinstance(kept.content, str) else kept.content
