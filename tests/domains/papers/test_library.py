@@ -147,6 +147,21 @@ def test_what_an_import_writes_over_is_kept_as_a_copy(world: World) -> None:
     assert exported(world, refs=["@other"]).startswith("@article{other,")
 
 
+def test_a_correction_of_what_has_no_identifier_is_the_same_work_by_its_key_and_title(world: World) -> None:
+    world.call("library_import", bibliography="@article{k5, author={Reed, A}, title={Study of Weirs}, year={1995}}")
+    again = "@article{k5, author={Reed, Ann}, title={Study of {Weirs}}, year={1996}}"
+    kept = world.call("library_import", bibliography=again, dry_run=True)
+    other = world.call("library_import", bibliography=again.replace("Study", "Survey"), replace=True, dry_run=True)
+    named = again.replace("year", "doi={10.1234/weirs}, year")
+    with_doi = world.call("library_import", bibliography=named, replace=True, dry_run=True)
+
+    [row] = world.call("library_import", bibliography=again, replace=True)["entries"]
+
+    assert (row["status"], row["key"]) == ("changed", "k5")
+    assert "year = {1996}" in exported(world, refs=["@k5"])
+    assert [one["added"] for one in (kept, other, with_doi)] == [1, 1, 1]
+
+
 def test_keys_are_made_once_and_no_two_are_alike_but_for_capitals(world: World) -> None:
     world.pages |= crossref(DOI)
     world.call("metadata_only", ref=DOI)

@@ -144,7 +144,7 @@ async def _import(
     from .provenance_log import to_timestamp
     from .record import fill, override, to_stored
 
-    file_key = library.find_work(work)
+    file_key = library.find_work(work) or (library.find_corrected(work) if wins else None)
     is_new = file_key is None
     stored = None if file_key is None else library.read(file_key)
     given = work.key

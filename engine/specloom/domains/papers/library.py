@@ -81,6 +81,17 @@ class PaperLibrary:
         entry = self._look(key) or {}
         return None if entry.get("doi") or entry.get("arxiv_id") else key
 
+    def find_corrected(self, work: BibliographyEntry) -> str | None:
+        """The key of the files of a work that has this cite key and title, whatever else was corrected since.
+
+        None where either has an identifier that the other one lacks or contradicts.
+        """
+        key = self.files.get(f"@{work.key}".lower()) if work.key else None
+        entry = self._look(key) if key else None
+        if key is None or entry is None or {*_identifiers_of(work)} ^ {*_identifiers_of(to_work(entry))}:
+            return None
+        return key if to_searched(to_stored(work)).fields[0] == to_searched(entry).fields[0] else None
+
     def make_cite_key(self, work: BibliographyEntry) -> str:
         """A key that no other work has: the one that it brings, else one that is made of it."""
         return find_free_key(work.key or make_key(work), self.cite_keys)
