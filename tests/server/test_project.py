@@ -121,7 +121,7 @@ def test_a_name_that_a_package_may_have_is_taken(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["", "A", "a_b", "-a", "a-", "a--b", "b" * 33, "a b", "ä", "json", "class", "specloom"]
+    "name", ["", "A", "a_b", "-a", "a-", "a--b", "b" * 33, "a b", "ä", "json", "class", "specloom", "yaml", "mcp"]
 )
 def test_a_name_that_no_package_may_have_is_refused(name: str) -> None:
     with pytest.raises(ScaffoldError):

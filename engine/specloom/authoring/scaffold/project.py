@@ -24,7 +24,7 @@ def draft_project(name: str) -> dict[str, str]:
         rule = NAME_RULE.replace("40", str(_LONGEST))
         raise ScaffoldError(f"{name!r} is not a name of a project; use {rule}")
     package = name.replace("-", "_")
-    if package in _RESERVED or package in sys.stdlib_module_names or _is_keyword(package):
+    if package in _RESERVED or package in sys.stdlib_module_names or _is_keyword(package) or _is_installed(package):
         raise ScaffoldError(f"a project cannot be called {name!r}, which Python or specloom use; choose another name")
     facts = {
         "name": name,
@@ -37,6 +37,14 @@ def draft_project(name: str) -> dict[str, str]:
         path.format(name=name, package=package): draft_file(f"project/{template}.j2", facts)
         for path, template in _FILES.items()
     }
+
+
+def _is_installed(package: str) -> bool:
+    """Whether a module of this name is here, such as one that specloom itself needs: the project's would hide it."""
+    import importlib.util
+
+    found = importlib.util.find_spec(package)
+    return found is not None and found.origin is not None
 
 
 def _is_keyword(word: str) -> bool:
