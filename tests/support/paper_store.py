@@ -122,8 +122,8 @@ class World:
             self.asked += sender.asked
             await executor.aclose()
 
-    def engine(self, sender: Rerouted) -> Executor:
-        """An engine with the settings of this user."""
+    def engine(self, sender: Rerouted, drawers: Any = None) -> Executor:
+        """An engine with the settings of this user, which keeps sessions in the drawers."""
         environ = {
             "DOIGET_STORE_ROOT": str(self.root),
             "DOIGET_LOG_PATH": str(self.log),
@@ -132,7 +132,7 @@ class World:
             "OPENALEX_EMAIL": "ann@example.org",
             **self.environ,
         }
-        return Executor(model(), environ=environ, sender=sender, clock=lambda: self.now, validate=True)
+        return Executor(model(), environ=environ, sender=sender, clock=lambda: self.now, drawers=drawers, validate=True)
 
     def _answer(self, call: Call) -> Reply:
         page = self.pages.get(call.path.lstrip("/"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ import yaml
 
 from specloom.core.faults import Fault
 from specloom.domains.papers.notes import LONGEST_NAME, to_file_name
-from tests.support.paper_store import World
+from specloom.storage.store import open_memory
+from tests.support.paper_store import Rerouted, World, model
 
 BIB = r"""
 @article{Mine:21, title = {How <script>otters</script> [of] *weirs* flow: a $5 tale},
@@ -162,6 +164,28 @@ def test_a_dry_run_writes_nothing(world: World, vault: Path) -> None:
     assert told["created"] == 3
     assert not vault.exists()
     assert files(world.root) == store
+
+
+@pytest.mark.parametrize("goal", ["What otters eat", "index"])
+async def test_sessions_with_one_goal_have_a_note_each_beside_the_list_of_works(
+    world: World, tmp_path: Path, goal: str
+) -> None:
+    vault = tmp_path / "vault"
+    world.environ["SPECLOOM_VAULT"] = str(vault)
+    store = open_memory([one.spec for one in model().collections.values()], clock=lambda: world.now)
+    engine = world.engine(Rerouted("http://127.0.0.1:9"), store)
+    step = {"searchStep": "First", "stepNumber": 1, "nextStepNeeded": True, "researchGoal": goal}
+    try:
+        sessions = [json.loads((await engine.call("sequential_search", step)).body)["sessionId"] for _ in range(2)]
+        for arguments in ({}, *({"sessionId": session} for session in sessions)):
+            await engine.call("library_notes", arguments)
+    finally:
+        await engine.aclose()
+        store.close()
+
+    notes = {path.name: front_matter(path) for path in vault.glob("*.md")}
+    assert notes.pop("index.md")["title"] == "Works"
+    assert sorted(note["session"] for note in notes.values()) == sorted(sessions)
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ async def write_notes(
         lines.append(" · ".join(filter(None, facts)))
     if session:
         told = (await context.run("export_session", {"session_id": session, "format": "json"}))["document"]
-        notes[f"{to_file_name(told['researchGoal'])}.md"] = _write_session(told, lines)
+        notes[f"{_name_session(told)}.md"] = _write_session(told, lines)
     else:
         title = f"Works: {query}" if query else "Works"
         notes["index.md"] = _write_list(title, lines)
@@ -160,6 +160,12 @@ def to_file_name(text: str) -> str:
     if name == text:
         return name
     return f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def _name_session(told: Mapping[str, Any]) -> str:
+    """The name of a session's note: its goal, with eight digits that no other session has, nor the list of works."""
+    goal = to_file_name(told["researchGoal"])
+    return f"{goal}-{hashlib.sha256(told['id'].encode()).hexdigest()[:8]}"
 
 
 def _put(place: NoteFolder, path: str, text: str, stamp: str, *, dry_run: bool) -> WrittenNote:
