@@ -113,10 +113,10 @@ def open_private(path: str | os.PathLike[str], flags: int) -> int:
     return handle
 
 
-def write_whole(path: Path, data: bytes, *, is_public: bool = False) -> None:
+def write_whole(path: Path, data: bytes, *, mode: int = 0o600) -> None:
     """Write a file so that it is either whole or as it was before: temporary file, flush to disk, rename.
 
-    Others may read it where it `is_public`; else it is of mode 0600.
+    It has the given mode, whatever the umask; Windows knows none.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
@@ -125,8 +125,8 @@ def write_whole(path: Path, data: bytes, *, is_public: bool = False) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
-            if is_public and os.name != "nt":
-                os.fchmod(file.fileno(), 0o644)
+            if mode != 0o600 and os.name != "nt":
+                os.fchmod(file.fileno(), mode)
             os.fsync(file.fileno())
         draft.replace(path)
     except BaseException:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -130,6 +132,69 @@ def test_a_note_that_was_changed_above_the_mark_is_kept_as_a_copy(world: World, 
     [second] = [row["copy"] for row in again["notes"] if row.get("copy")]
     assert second != copy
     assert (vault / copy).read_text("utf-8") == changed
+
+
+def test_a_note_that_an_editor_saved_with_other_line_ends_is_gone_on_with(world: World, vault: Path) -> None:
+    world.call("library_notes")
+    note = note_of(vault, "weir")
+    saved = note.read_bytes().replace(b"\n", b"\r\n") + b"\r\nMy own thought.\r\n"
+    note.write_bytes(saved)
+
+    same = world.call("library_notes")
+
+    assert (same["unchanged"], same["skipped"], note.read_bytes()) == (3, 0, saved)
+    world.call(
+        "library_import", bibliography="@book{weir, title={Weirs}, author={Weir, Bob}, year={2001}, abstract={New}}"
+    )
+    told = world.call("library_notes")
+    text = note.read_bytes()
+    assert (told["updated"], [row.get("copy") for row in told["notes"]]) == (1, [None, None, None])
+    assert b"> New\r\n" in text
+    assert text.endswith(b"-->\r\n\r\nMy own thought.\r\n")
+    assert text.count(b"\n") == text.count(b"\r\n")
+    assert world.call("library_notes")["unchanged"] == 3
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows knows no modes")
+def test_a_note_that_is_written_again_keeps_its_mode(world: World, vault: Path) -> None:
+    world.call("library_notes")
+    note = note_of(vault, "weir")
+    assert note.stat().st_mode & 0o777 == 0o644
+    note.write_text(note.read_text("utf-8").replace("# Weirs", "# My weirs"), "utf-8")
+    note.chmod(0o600)
+
+    told = world.call("library_notes")
+
+    [copy] = [row["copy"] for row in told["notes"] if row.get("copy")]
+    assert [path.stat().st_mode & 0o777 for path in (note, vault / copy)] == [0o600, 0o600]
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_a_file_where_a_folder_is_needed_is_told_with_its_path(world: World, vault: Path, dry_run: bool) -> None:
+    vault.mkdir()
+    (vault / "works").write_text("mine", "utf-8")
+
+    with pytest.raises(Fault, match="a file, and a folder is needed") as caught:
+        world.call("library_notes", dry_run=dry_run)
+
+    assert caught.value.kind == "config"
+    assert str(vault / "works") in caught.value.message
+    assert files(vault) == {"works": b"mine"}
+
+
+def test_a_disk_that_takes_nothing_is_told_with_the_path(
+    world: World, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, data: bytes, *, mode: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("specloom.domains.papers.notes.write_whole", refuse)
+
+    with pytest.raises(Fault, match="No space left on device") as caught:
+        world.call("library_notes")
+
+    assert caught.value.kind == "config"
+    assert str(vault / "index.md") in caught.value.message
 
 
 def test_a_file_of_somebody_else_is_never_touched(world: World, vault: Path) -> None:

@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import re
+import stat
 import unicodedata
 from collections.abc import Mapping, Sequence
 from itertools import chain, count
@@ -34,7 +35,7 @@ WORKS = "works"
 """The folder of the notes of works, below that of the notes."""
 LONGEST_NAME = 100
 """Bytes of a file name without its ending."""
-_END = re.compile(r"^<!-- specloom:end ([0-9a-f]{16}) -->$", re.MULTILINE)
+_END = re.compile(r"^<!-- specloom:end ([0-9a-f]{16}) -->\r?$", re.MULTILINE)
 _UNSAFE = re.compile(r"[^\w.+-]|_(?=_)")
 _DEVICES = frozenset({"con", "prn", "aux", "nul", *(f"{name}{at}" for name in ("com", "lpt") for at in range(1, 10))})
 """Names that no file can have on Windows, whatever its ending."""
@@ -79,8 +80,8 @@ async def write_notes(
 ) -> WrittenNotes:
     """Writes works of the store, or a session with its sources, as Markdown notes below the folder of the settings.
 
-    The works are chosen as `export_references` chooses them. A `config` fault where no folder is set or the server is
-    not one person's, and a `validation` fault for a folder that is not below it.
+    The works are chosen as `export_references` chooses them. A `config` fault where no folder is set or it cannot be
+    written, or the server is not one person's, and a `validation` fault for a folder that is not below it.
     """
     place = _find_folder(context, folder)
     chosen = await select_works(context, refs, query, session, keeps_keys=not dry_run)
@@ -98,6 +99,8 @@ async def write_notes(
         title = f"Works: {query}" if query else "Works"
         notes["index.md"] = _write_list(title, lines)
     stamp = (from_epoch(context.now()) or "").replace("-", "").replace(":", "")
+    for parent in {(place.folder / path).parent for path in notes}:
+        _check_folder(parent)
     written = [_put(place, path, text, stamp, dry_run=dry_run) for path, text in sorted(notes.items())]
     counts = {
         name: sum(note.status == name for note in written) for name in ("created", "updated", "unchanged", "skipped")
@@ -169,13 +172,14 @@ def _name_session(told: Mapping[str, Any]) -> str:
 
 
 def _put(place: NoteFolder, path: str, text: str, stamp: str, *, dry_run: bool) -> WrittenNote:
-    """Write one note, with what a person wrote below its mark."""
+    """Write one note, with what a person wrote below its mark; a `config` fault where it cannot be written."""
     file = place.folder / path
     _check_inside(place, file.parent)
     generated = f"{text.rstrip()}\n\n"
     made = f"{generated}<!-- specloom:end {_digest(generated)} -->\n"
     try:
         before = None if file.is_symlink() or not file.exists() else file.read_bytes().decode("utf-8")
+        mode = 0o644 if before is None else stat.S_IMODE(file.stat().st_mode)
     except (OSError, UnicodeDecodeError):
         return WrittenNote(path=path, status="skipped")
     if before is None and file.is_symlink():
@@ -185,23 +189,48 @@ def _put(place: NoteFolder, path: str, text: str, stamp: str, *, dry_run: bool) 
         mark = _END.search(before)
         if mark is None:
             return WrittenNote(path=path, status="skipped")
-        made += before[mark.end() :].removeprefix("\n")
-        if made == before:
+        above, below = before[: mark.start()], before[mark.end() :].removeprefix("\n")
+        if f"{_unify(above)}{mark[0].rstrip()}\n" == made:
             return WrittenNote(path=path, status="unchanged")
-        if _digest(before[: mark.start()]) != mark[1]:
+        made = (made.replace("\n", "\r\n") if "\r\n" in above else made) + below
+        if _digest(above) != mark[1]:
             endings = chain([""], map("-{}".format, count(2)))
             names = (f"{path.removesuffix('.md')}.kept-{stamp}{ending}.md" for ending in endings)
             copy = next(name for name in names if not (place.folder / name).exists())
     if not dry_run:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        if copy and before is not None:
-            write_whole(place.folder / copy, before.encode(), is_public=True)
-        write_whole(file, made.encode(), is_public=True)
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            if copy and before is not None:
+                write_whole(place.folder / copy, before.encode(), mode=mode)
+            write_whole(file, made.encode(), mode=mode)
+        except OSError as error:
+            raise _unwritable(file, error.strerror or str(error)) from error
     return WrittenNote(path=path, status="created" if before is None else "updated", copy=copy)
 
 
+def _check_folder(folder: Path) -> None:
+    """A `config` fault where a file stands where a folder of notes is to be."""
+    try:
+        there = next(path for path in (folder, *folder.parents) if path.exists())
+        is_folder = there.is_dir()
+    except OSError as error:
+        raise _unwritable(folder, error.strerror or str(error)) from error
+    if not is_folder:
+        raise _unwritable(there, "it is a file, and a folder is needed")
+
+
+def _unwritable(path: Path, reason: str) -> Fault:
+    message = f"notes cannot be written at {path}: {reason}; mend that, or write into another folder"
+    return Fault("config", message, action="inform_user")
+
+
+def _unify(text: str) -> str:
+    """A text whose lines end alike, whatever editor has saved it."""
+    return text.replace("\r\n", "\n")
+
+
 def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.sha256(_unify(text).encode()).hexdigest()[:16]
 
 
 # --- what stands in a note --------------------------------------------------------------------------------------------

@@ -92,5 +92,5 @@ def write_list(path: Path, body: bytes) -> RetractionList:
     read = read_list(io.StringIO(body.decode("utf-8-sig", "replace"), newline=""))
     if not read.notices:
         raise Fault("validation", "the list of retractions that was got names no work, so the old one stays")
-    write_whole(path, body, is_public=True)
+    write_whole(path, body, mode=0o644)
     return read
