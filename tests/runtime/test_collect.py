@@ -100,6 +100,16 @@ def test_a_part_whose_providers_all_fail_has_the_fault_that_somebody_can_mend() 
     assert outcome.answer["fault"] == {"kind": "auth_required", "message": "two is down"}
 
 
+def test_the_fault_of_a_part_that_is_required_names_everybody_who_was_asked() -> None:
+    plan = plan_of(first=PART % ("=route.find", ", required: true"))
+    faults = {name: broken(name) for name in ("one", "two", "three")}
+
+    with pytest.raises(Fault) as caught:
+        run(plan, by_name(**faults))
+
+    assert caught.value.tried == ("one", "two", "three")
+
+
 def test_providers_of_a_part_follow_one_another_while_other_parts_are_done() -> None:
     plan = plan_of(first=PART % ("=route.find", ""), second=PART % ("three", ""))
     asked, outcome = run(plan, by_name(one=broken("one"), two=rows("b"), three=rows("c")))

@@ -519,7 +519,7 @@ def _ask_side_by_side(parts: list[Part], run: PlanRun, wait: float) -> Generator
             run.outcome.fallback_reason = UNAVAILABLE if failed else NO_RESULTS
     for one in asked:
         if one.fault is not None and one.part.required:
-            raise one.fault
+            raise point_to_others(one.fault, run.tool, run.offer, run.outcome) if one.failed else one.fault
         if one.fault is not None:
             run.outcome.notes.append(one.fault.message)
         if one.fault is not None or one.failed:
