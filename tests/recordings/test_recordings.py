@@ -50,6 +50,8 @@ WITHOUT = {
     "youcom": "no recording",
     "youcom_keyless": "no recording",
     "zenodo": "no recording",
+    "zotero": "no recording",
+    "zotero_local": "no recording",
 }
 """Providers without a recorded answer, with the reason."""
 
