@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from specloom.model.model import Model
+from specloom.model.tool import stages_of
 from specloom.server.catalogue import Conditions, Selection, conditions, load_image, make_catalogue, save_image, select
 from specloom.server.start import default_selection
 from tests.support.demo_specs import TOOL, codes, weave_demo, write_demo
@@ -177,3 +178,61 @@ def test_papers_are_served_to_several_tenants_only_where_they_share_them() -> No
     assert everything > 20
     assert papers({}, shared=True) == 0
     assert papers({"SPECLOOM_PAPERS_SHARED": "true"}, shared=True) == everything
+
+
+def test_a_tool_without_owners_is_left_out_for_several_tenants_beside_others_of_its_toolset(tmp_path: Path) -> None:
+    model, problems = woven(tmp_path, "shared_by: DEMO_SHARED\n")
+    many = Selection(["all"], shared=True)
+
+    assert problems == []
+    assert select(model, ALL, {}) == ["demo_find"], "one person's server"
+    assert select(model, many, {}) == []
+    assert select(model, many, {"DEMO_SHARED": "true"}) == ["demo_find"]
+    assert "DEMO_SHARED" in conditions(model).switches
+    with pytest.raises(ValueError, match="'demo_find' is off; set DEMO_SHARED=true"):
+        select(model, Selection(tools=["demo_find"], shared=True), {})
+
+
+OPEN = {"MEMORY_ENABLED": "true", "MONITORING_ENABLED": "true"}
+OF_ONES_OWN = {
+    "delete_research_session",
+    "list_research_sessions",
+    "memory_delete",
+    "monitor_query_digest",
+    "monitor_query_list",
+    "monitor_query_stop",
+    "update_research_session",
+}
+"""The tools of the toolset `library` that reach nothing but what the calling user keeps."""
+REACH_THE_STORE = {
+    "export_references",
+    "find_duplicates",
+    "import_references",
+    "list_labels",
+    "merge_works",
+    "remove_works",
+    "rename_label",
+    "write_notes",
+}
+
+
+def test_several_tenants_are_served_neither_the_store_of_papers_nor_a_zotero_library() -> None:
+    model = shipped_model()
+
+    def served(toolsets: str, *, shared: bool, **environ: str) -> set[str]:
+        given = {"SPECLOOM_TOOLSETS": toolsets, **OPEN, "ZOTERO_API_KEY": "made-up", **environ}
+        return set(select(model, default_selection(given, shared=shared), given))
+
+    alone = served("library", shared=False)
+    reaching = {
+        tool.name
+        for tool in model.tools.values()
+        if any(name.startswith("zotero") for name in tool.capabilities)
+        or any(one.hook in REACH_THE_STORE for one in (*tool.plan, *stages_of(tool.plan, tool.after)))
+    }
+    assert served("library", shared=True) == OF_ONES_OWN
+    assert len(reaching) == len(alone - OF_ONES_OWN) == 12
+    assert served("all", shared=True) & (reaching | (alone - OF_ONES_OWN)) == set()
+    assert served("all", shared=True) >= OF_ONES_OWN
+    assert served("library", shared=True, SPECLOOM_PAPERS_SHARED="true") == alone
+    assert served("papers", shared=False) == {one.name for one in model.tools.values() if "papers" in one.toolsets}

@@ -187,6 +187,7 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
         witnessed,
         tuple(dict.fromkeys(one.label for one in stages if one.label and one.kind != "group")),
         tuple(dict.fromkeys(one.label for one in stages if one.kind == "group")),
+        plain.get("shared_by", ""),
     )
 
 

@@ -58,6 +58,8 @@ class ToolHead:
     """Its inputs that name a provider, and of which capability."""
     view: str = ""
     """The template of the view of its answer; "" where it has none."""
+    shared_by: str = ""
+    """The variable by which an operator says that all tenants share what it reaches; "" where that has owners."""
 
 
 @dataclass(frozen=True, slots=True)

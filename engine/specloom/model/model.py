@@ -161,4 +161,5 @@ def head_of_tool(one: Tool) -> ToolHead:
             if each.catalogue.startswith("providers.")
         },
         one.view.template if one.view is not None else "",
+        one.shared_by,
     )

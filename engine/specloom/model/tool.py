@@ -361,6 +361,8 @@ class Tool:
     """The labels of stages under which is counted what they take out."""
     grouped: tuple[str, ...] = ()
     """The labels of stages that make groups."""
+    shared_by: str = ""
+    """The variable by which an operator says that all tenants share what it reaches; empty where that has owners."""
 
     @property
     def sources(self) -> tuple[str, ...]:

@@ -179,17 +179,15 @@ def _why_off(
 
 
 def _find_unowned(model: Listed, environ: Mapping[str, str]) -> dict[str, str]:
-    """What to do for the tools to exist for several tenants that keep what has no owner, by name."""
-    switches = {one.name: one.shared_by for one in model.toolsets.values() if one.shared_by}
-    closed = {
-        name: switch for name, switch in switches.items() if environ.get(switch, "").strip().lower() not in _SWITCHED_ON
-    }
-    return {
-        tool.name: f"set {closed[name]}=true"
-        for tool in model.heads.tools.values()
-        for name in tool.toolsets
-        if name in closed
-    }
+    """What to do for the tools to exist for several tenants that reach what has no owner, by name."""
+    of_toolsets = {one.name: one.shared_by for one in model.toolsets.values()}
+    off: dict[str, str] = {}
+    for tool in model.heads.tools.values():
+        switches = dict.fromkeys((tool.shared_by, *(of_toolsets.get(name, "") for name in tool.toolsets)))
+        closed = [name for name in switches if name and environ.get(name, "").strip().lower() not in _SWITCHED_ON]
+        if closed:
+            off[tool.name] = f"set {' and '.join(f'{name}=true' for name in closed)}"
+    return off
 
 
 def _providers(model: Listed, tool: ToolHead) -> list[ProviderHead]:
@@ -235,8 +233,9 @@ def conditions(model: Listed) -> Conditions:
         for name in (one.name, one.stand_in)
         if name
     }
-    switches = {*(tool.opt_in for tool in tools), *(toolset.shared_by for toolset in model.toolsets.values())} - {""}
-    return Conditions(sorted({ROUTING, SINGLE, *switches}), sorted(needed))
+    of_toolsets = (toolset.shared_by for toolset in model.toolsets.values())
+    switches = {name for tool in tools for name in (tool.opt_in, tool.shared_by)} | {*of_toolsets}
+    return Conditions(sorted({ROUTING, SINGLE, *switches} - {""}), sorted(needed))
 
 
 # --- The catalogue of the selected tools, and its image ---------------------------------------------------------------
