@@ -90,6 +90,10 @@ class Context(Protocol):
     def is_personal(self) -> bool:
         """Whether what lies on this machine without an owner may be read, as where one person runs the server."""
 
+    @property
+    def is_alone(self) -> bool:
+        """Whether one person runs the server, and nobody else can call it."""
+
     def now(self) -> float:
         """Seconds since the epoch."""
 

@@ -324,6 +324,7 @@ class Executor:
         allow_private: bool = False,
         is_live: bool = True,
         is_personal: bool = True,
+        is_alone: bool = True,
         validate: bool = False,
         isolate: bool = False,
         always_configured: bool = False,
@@ -350,6 +351,7 @@ class Executor:
         self.allow_private = allow_private
         self.is_live = is_live
         self.is_personal = is_personal
+        self.is_alone = is_alone
         self.validate = validate
         self.isolate = isolate
         self.problems: list[str] = []

@@ -37,6 +37,7 @@ class LiveEngine(Protocol):
     allow_private: bool
     is_live: bool
     is_personal: bool
+    is_alone: bool
     tool_settings: dict[str, dict[str, Any]]
 
     @property
@@ -96,6 +97,10 @@ class LiveContext:
     @property
     def is_personal(self) -> bool:
         return self._engine.is_personal
+
+    @property
+    def is_alone(self) -> bool:
+        return self._engine.is_alone
 
     def now(self) -> float:
         return self._engine.clock()

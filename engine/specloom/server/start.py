@@ -473,6 +473,7 @@ def make_executor(
         allow_private=allow_private,
         is_live=not replay,
         is_personal=not shared or read_switch(environ, "SPECLOOM_PAPERS_SHARED", problems),
+        is_alone=not shared,
         validate=read_switch(environ, "SPECLOOM_VALIDATE", problems),
         isolate=read_switch(environ, "CACHE_ISOLATION", problems) == "tenant",
         always_configured=bool(replay),

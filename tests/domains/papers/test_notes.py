@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import json
 import os
@@ -15,8 +16,10 @@ import yaml
 
 from specloom.core.faults import Fault
 from specloom.domains.papers.notes import LONGEST_NAME, to_file_name
+from specloom.server.backend import ExecutorBackend
+from specloom.server.start import make_executor
 from specloom.storage.store import open_memory
-from tests.support.paper_store import Rerouted, World, model
+from tests.support.paper_store import Quiet, Rerouted, World, model
 
 BIB = r"""
 @article{Mine:21, title = {How <script>otters</script> [of] *weirs* flow: a $5 tale},
@@ -269,3 +272,29 @@ def test_every_key_makes_a_safe_name(key: str) -> None:
 def test_keys_that_differ_have_names_that_differ() -> None:
     assert len({to_file_name(key) for key in ("a:b", "a/b", "a-b", "a b")}) == 4
     assert to_file_name("weir2001") == "weir2001"
+
+
+def test_tenants_who_share_the_store_do_not_write_into_the_vault_of_who_runs_the_server(
+    world: World, vault: Path
+) -> None:
+    environ = {
+        "DOIGET_STORE_ROOT": str(world.root),
+        "SPECLOOM_VAULT": str(vault),
+        "SPECLOOM_PAPERS_SHARED": "true",
+        "SPECLOOM_PATH": "",
+        "SPECLOOM_CACHE_DIR": str(world.folder / "cache"),
+        "SPECLOOM_STATE_DIR": str(world.folder / "state"),
+    }
+
+    async def write(*, shared: bool) -> None:
+        executor = make_executor(environ, shared=shared, disk_cache=False)
+        try:
+            await ExecutorBackend(executor, owner="north:ada").call_tool("library_notes", {}, Quiet())
+        finally:
+            await executor.aclose()
+
+    with pytest.raises(Fault, match="only where one person runs the server"):
+        asyncio.run(write(shared=True))
+    assert not vault.exists()
+    asyncio.run(write(shared=False))
+    assert len(files(vault)) == 3

@@ -78,6 +78,7 @@ class ExampleContext:
     allow_private: bool = False
     is_live: bool = False
     is_personal: bool = True
+    is_alone: bool = True
 
     @property
     def owner(self) -> str:

@@ -132,7 +132,7 @@ def _find_folder(context: Context, folder: str) -> NoteFolder:
         raise Fault(
             "config", "no folder for notes is set; set SPECLOOM_VAULT to its absolute path", action="inform_user"
         )
-    if not context.is_personal:
+    if not context.is_alone:
         raise Fault("config", "notes are written only where one person runs the server")
     inner = PurePosixPath(folder.replace("\\", "/"))
     parts = [part for part in inner.parts if part != "."]
