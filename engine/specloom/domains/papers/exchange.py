@@ -85,11 +85,13 @@ async def import_references(
     *,
     replace_stored: bool = False,
     dry_run: bool = False,
+    may_be_empty: bool = False,
 ) -> ImportedReferences:
     """Puts the entries of a bibliography into the store, with their cite keys, keywords, notes, files and groups.
 
     What the store has stays, and what it lacks is filled; with `replace_stored` the bibliography wins, and a copy of
-    each entry that it changes is kept. Nobody is asked over a network.
+    each entry that it changes is kept. One without an entry is refused unless it `may_be_empty`. Nobody is asked over a
+    network.
     """
     from specloom.domains.trust.bibliography.documents import read_document
 
@@ -98,7 +100,7 @@ async def import_references(
     if not bibliography.strip() and not path:
         raise Fault("validation", "there is nothing to import: give a bibliography or a path", action="fix_arguments")
     text = bibliography if bibliography.strip() else await read_local_file(context, path)
-    parsed = await read_document(context, text, format, most=MOST, is_linked=False)
+    parsed = await read_document(context, text, format, most=MOST, is_linked=False, may_be_empty=may_be_empty)
     if parsed.following is not None:
         message = f"the bibliography has more than {MOST:,} entries, which is the most of one call; split it"
         raise Fault("validation", message, action="fix_arguments")

@@ -76,11 +76,13 @@ async def check_references(
     notes: bool = False,
     report: str = "",
     offset: int = 0,
+    may_be_empty: bool = False,
     format: str,  # noqa: A002  the name of the tool's argument
 ) -> ReferenceAudit:
     """Audits up to 200 references in one bounded pass with progress: existence, retraction, links and claims.
 
-    A longer list is gone on with from the index `offset`.
+    A longer list is gone on with from the index `offset`. A document without an entry is refused unless it
+    `may_be_empty`.
 
     They come as a document (CSL-JSON, RIS, BibTeX, NBIB, EndNote XML, a list in plain words), as entries, out of the
     reference section of what stands under an address, or from a session. Of several the first in this order counts;
@@ -94,7 +96,16 @@ async def check_references(
     if address:
         bibliography, format = await read_references(context, address)  # noqa: A001
     return await audit(
-        context, bibliography, format, entries, session, notes=notes, report=report, address=address, begin=offset
+        context,
+        bibliography,
+        format,
+        entries,
+        session,
+        notes=notes,
+        report=report,
+        address=address,
+        begin=offset,
+        may_be_empty=may_be_empty,
     )
 
 

@@ -75,12 +75,14 @@ def parse_bibliography(
     format: str = "auto",  # noqa: A002  the name of the tool's argument
     *,
     is_linked: bool = True,
+    may_be_empty: bool = False,
 ) -> Parsed:
     """The entries of a document in one of FORMATS; `text` is a list of references in plain words.
 
     One bad entry is a problem of its own and never loses the others. An entry needs a title, an address, a DOI or an
     author; one with a DOI and no address gets the address of the DOI, where it `is_linked`. Raises a `validation` fault
-    for a document whose format cannot be told, that is too long, or that holds no entry of the named format.
+    for a document whose format cannot be told, that is too long, or that holds no entry of the named format, unless it
+    `may_be_empty`.
     """
     format_ = find_format(text, format)
     entries: list[BibliographyEntry] = []
@@ -99,7 +101,7 @@ def parse_bibliography(
             untaken.append(find_untaken(format_, raw, entry))
             linked = f"https://doi.org/{entry.doi}" if entry.doi and is_linked else ""
             entries.append(replace(entry, url=entry.url or linked))
-    if not entries and not problems:
+    if not entries and not problems and not may_be_empty:
         raise Fault("validation", f"the bibliography holds no entry in the format {format_}")
     return Parsed(format_, tuple(entries), tuple(problems), len(entries), len(problems), tuple(places), tuple(untaken))
 
@@ -281,14 +283,22 @@ MEMORY = 1024**3
 
 
 async def read_document(
-    context: Context, text: str, format_: str, *, most: int, begin: int = 0, is_linked: bool = True
+    context: Context,
+    text: str,
+    format_: str,
+    *,
+    most: int,
+    begin: int = 0,
+    is_linked: bool = True,
+    may_be_empty: bool = False,
 ) -> Parsed:
     """A part of what `parse_bibliography` gives, and the same faults: `most` entries or problems from an index on.
 
     The document is parsed in a process of its own, since a broken one takes time that grows with the square of its
     length; so does `read_records_apart`. Fault `too_large` where that process needs more time or memory than it may.
     """
-    parsed = await run_reading(context, parse_json, text.encode("utf-8", "replace"), format_, begin, most, is_linked)
+    given = text.encode("utf-8", "replace")
+    parsed = await run_reading(context, parse_json, given, format_, begin, most, is_linked, may_be_empty)
     entries = tuple(map(entry_from_json, parsed["entries"]))
     problems = tuple(Unreadable(**problem) for problem in parsed["problems"])
     places = tuple((index, line) for index, line in parsed["places"])
@@ -306,9 +316,12 @@ def entry_from_json(data: Mapping[str, Any]) -> BibliographyEntry:
     return BibliographyEntry(**fields)
 
 
-def parse_json(body: bytes, format_: str, begin: int, most: int, is_linked: bool = True) -> dict[str, Any]:
+def parse_json(
+    body: bytes, format_: str, begin: int, most: int, is_linked: bool = True, may_be_empty: bool = False
+) -> dict[str, Any]:
     """The same as JSON data, of a text in UTF-8."""
-    return asdict(parse_bibliography(body.decode(), format_, is_linked=is_linked).part(begin, most))
+    parsed = parse_bibliography(body.decode(), format_, is_linked=is_linked, may_be_empty=may_be_empty)
+    return asdict(parsed.part(begin, most))
 
 
 async def read_records_apart(context: Context, text: str, format_: str) -> tuple[str, list[BibliographyRecord]]:

@@ -115,16 +115,21 @@ async def gather(
     entries: Sequence[Mapping[str, str]] | None,
     session: str,
     begin: int = 0,
+    *,
+    may_be_empty: bool = False,
 ) -> GatheredEntries:
     """The entries of a call, from an index on.
 
-    Of several inputs entries come first, then the document. Raises a `validation` fault where there is nothing, and
+    Of several inputs entries come first, then the document, in which `may_be_empty` lets there be none. Raises a
+    `validation` fault where there is nothing, and
     `session_not_found` for a session that is not the caller's.
     """
     if entries:
         return await _gather_fields("entries", entries, begin)
     if document.strip():
-        parsed = await read_document(context, document, format_, most=MOST_ENTRIES, begin=begin)
+        parsed = await read_document(
+            context, document, format_, most=MOST_ENTRIES, begin=begin, may_be_empty=may_be_empty
+        )
         items = [_from_entry(entry) for entry in parsed.entries]
         for item, (index, line) in zip(items, parsed.places, strict=True):
             item.index, item.line = index, line
@@ -384,6 +389,7 @@ async def audit(
     report: str = "",
     address: str = "",
     begin: int = 0,
+    may_be_empty: bool = False,
 ) -> ReferenceAudit:
     """The record of an audit; of several inputs entries come first, then the document, which lies under `address`.
 
@@ -392,14 +398,14 @@ async def audit(
     With `notes` the document is given again with what was found of its entries. With a `report` (html, markdown, docx)
     the whole audit is kept as a document of its own.
 
-    Raises a `validation` fault where there is nothing to audit or the document has no format that is known, and
-    `session_not_found` for a session that is not the caller's.
+    Raises a `validation` fault where there is nothing to audit, unless the document `may_be_empty`, or it has no format
+    that is known, and `session_not_found` for a session that is not the caller's.
     """
     if report == "docx":
         expect_library()
     log = RegisterLog(context)
     context = log.context
-    gathered = await gather(context, document, format_, entries, session, begin)
+    gathered = await gather(context, document, format_, entries, session, begin, may_be_empty=may_be_empty)
     items, source = gathered.items, gathered.source
     skipped = gathered.count - len(items)
     progress = _Progress(context, items)
@@ -419,7 +425,7 @@ async def audit(
     )
     warnings = [SWAPPED.format(count=swapped, total=len(audited))] if swapped else []
     warnings += [ALTERED.format(count=altered, total=len(audited))] if altered else []
-    warnings += [] if any(item.claim for item in items) else [NO_CLAIMS]
+    warnings += [NO_CLAIMS] if items and not any(item.claim for item in items) else []
     annotated = _annotate(context, document, source, items, audited) if notes else None
     resource = ""
     if annotated:
