@@ -68,6 +68,30 @@ async def test_who_asks_by_name_beyond_the_ceiling_is_told_which_it_was() -> Non
     assert upstreams.asked == []
 
 
+async def test_who_is_asked_at_the_same_time_stays_within_the_dollars_of_a_question() -> None:
+    upstreams = Upstreams(NOTHING)
+    environ = {**KEYS, **dict.fromkeys((f"{name.upper()}_USD" for name in PAID), "0.005")}
+    ceilings = {"SPECLOOM_MAX_USD_PER_QUESTION": "0.01", "SPECLOOM_MAX_CALLS_PER_QUESTION": "0"}
+
+    result = await Product(upstreams, environ | ceilings).call("web_search", query="otters", depth="wide")
+
+    assert sum(upstreams.count()[name] for name in PAID) == 2
+    assert cost_of(result)["usd"] == 0.01
+
+
+async def test_dollars_that_were_held_for_who_failed_are_there_for_the_next() -> None:
+    upstreams = Upstreams({"brave.com": (500, {}, {}), "serper": {"organic": [{"link": "https://a.example/"}]}})
+    keys = {**BRAVE, "SERPER_API_KEY": "k", "BRAVE_USD": "0.005", "SERPER_USD": "0.005"}
+
+    result = await Product(upstreams, {**keys, "SPECLOOM_MAX_USD_PER_QUESTION": "0.005"}).call(
+        "web_search", query="otters"
+    )
+
+    assert upstreams.count()["brave"] >= 1
+    assert routing_of(result)["provider_used"] == "serper"
+    assert cost_of(result)["usd"] == 0.005
+
+
 # --- Within one question: pages, and the parts of a long list of sites ------------------------------------------------
 
 GOOGLE = {name: KEYS[name] for name in ("GOOGLE_CUSTOM_SEARCH_API_KEY", "GOOGLE_CUSTOM_SEARCH_ID")}

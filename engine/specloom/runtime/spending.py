@@ -45,6 +45,8 @@ class CallBill:
     tenant: str = ""
     session: str = ""
     lines: dict[str, BillLine] = field(default_factory=dict)
+    reserved: float = 0.0
+    """What the requests cost, in dollars, for which there are places and that were not sent yet."""
 
     @property
     def usd(self) -> float:
@@ -153,9 +155,11 @@ class PaidQuestion:
         if ceilings.calls_per_question and self.paid >= ceilings.calls_per_question:
             what = f"{ceilings.calls_per_question} requests to paid providers for one question"
             raise self._refusal(what, "SPECLOOM_MAX_CALLS_PER_QUESTION")
-        if ceilings.usd_per_question and self.bill.usd + price > ceilings.usd_per_question + 1 / MICRO:
+        due = self.bill.usd + self.bill.reserved + price
+        if ceilings.usd_per_question and due > ceilings.usd_per_question + 1 / MICRO:
             raise self._refusal(f"${ceilings.usd_per_question:g} for one question", "SPECLOOM_MAX_USD_PER_QUESTION")
         self.paid += 1
+        self.bill.reserved += price
 
     @staticmethod
     def _refusal(what: str, variable: str) -> Fault:
@@ -195,6 +199,7 @@ class AskMeter:
             await self.question.spending.hold(self.question.bill, self.price)
             if self.places:
                 self.places -= 1
+                self.question.bill.reserved -= self.price
             else:
                 self.question.paid += 1
         self.sent += 1
@@ -206,10 +211,12 @@ class AskMeter:
             await self.question.spending.give_back(self.question.bill, self.price)
             self._add(0, -self.price)
             self.places += 1
+            self.question.bill.reserved += self.price
 
     async def settle(self, told: Any) -> None:
         """The ask has ended; `told` is what its upstream says that it cost."""
         self.question.paid -= self.places
+        self.question.bill.reserved -= self.places * self.price
         self.places = 0
         if (
             self.sent
