@@ -95,6 +95,33 @@ def test_what_is_removed_is_found_no_longer_and_can_be_put_back(world: World) ->
     assert world.call("search_local", query="otters")["count"] == 2
 
 
+@pytest.mark.parametrize("days", [400_000, 10**12, 10**400])
+def test_a_trash_that_is_kept_for_ages_loses_nothing_of_today(world: World, days: int) -> None:
+    world.environ["DOIGET_TRASH_DAYS"] = str(days)
+    world.call("library_import", bibliography=PREPRINT)
+
+    told = world.call("library_remove", refs=["@pre"])
+
+    [path] = told["removed"][0]["trash"]
+    assert Path(path).is_file()
+    assert not told.get("emptied")
+
+
+def test_what_has_lain_in_the_trash_for_longer_is_deleted_and_what_has_no_moment_is_not_ours(world: World) -> None:
+    world.environ["DOIGET_TRASH_DAYS"] = "30"
+    world.call("library_import", bibliography=PREPRINT)
+    trash = world.root / ".trash"
+    trash.mkdir()
+    for name in ("a.20251201T235959Z", "b.20251202T000001Z-2", "c.20259999T000000Z"):
+        (trash / f"{name}.toml").write_text("")
+
+    world.call("library_remove", refs=["@pre"])
+
+    kept = {path.name[0]: path for path in trash.iterdir()}
+    assert {"b", "c"} <= set(kept)
+    assert not (trash / "a.20251201T235959Z.toml").exists()
+
+
 def test_labels_are_listed_and_renamed_everywhere(world: World) -> None:
     world.call("library_import", bibliography=PREPRINT, tags=["old"])
     world.call("tag", ref="10.1234/otters", add=["river"])

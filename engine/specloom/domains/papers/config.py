@@ -27,6 +27,8 @@ STORE, TRASH_AGE, CACHE, LOG, FILES, NOTES, ASKING, HOSTS = (
 notes, the sources, and hosts."""
 RETENTION = 90
 """Days for which a log that was put away is kept, and what was removed from the store."""
+LONGEST_RETENTION = 1_000_000
+"""Days that stand for any more of them, which is longer than any file is old."""
 
 _USED: Mapping[str, tuple[str, type]] = {
     "store.root": ("DOIGET_STORE_ROOT", str),
@@ -103,13 +105,13 @@ def log_path(config: Mapping[str, Any]) -> Path:
 def trash_retention(config: Mapping[str, Any]) -> int:
     """The days for which what was removed from the store lies in its trash; 0 keeps all."""
     days = setting(config, "DOIGET_TRASH_DAYS")
-    return RETENTION if days is None else max(0, int(days))
+    return RETENTION if days is None else min(max(0, int(days)), LONGEST_RETENTION)
 
 
 def log_retention(config: Mapping[str, Any]) -> int:
     """The days for which logs that were put away are kept; 0 keeps all."""
     days = setting(config, "DOIGET_LOG_RETENTION_DAYS")
-    return RETENTION if days is None else max(0, int(days))
+    return RETENTION if days is None else min(max(0, int(days)), LONGEST_RETENTION)
 
 
 def current() -> FileSettings:

@@ -20,6 +20,7 @@ import stat
 import time
 import tomllib
 from collections.abc import AsyncIterator, Callable, Mapping
+from datetime import datetime
 from functools import lru_cache
 from itertools import chain, count
 from pathlib import Path, PurePosixPath
@@ -243,11 +244,11 @@ class PaperStore:
 
         Their age is that in their names, and what has none there is not ours.
         """
-        oldest = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now - days * 86_400))
+        oldest = now - days * 86_400
         count = 0
         for path in (self.root / TRASH).glob("*") if days else ():
-            stamp = _STAMP.search(path.name)
-            if stamp is not None and stamp[1] < oldest:
+            moment = _read_stamp(path.name)
+            if moment is not None and moment < oldest:
                 with contextlib.suppress(OSError):
                     path.unlink()
                     count += 1
@@ -309,6 +310,17 @@ class PaperStore:
         """STORE_ERROR where nothing could be written, so that nobody is asked for what cannot be kept."""
         if not self.is_writable():
             raise PaperFault("STORE_ERROR", f"The store {self.root} cannot be written; see DOIGET_STORE_ROOT.")
+
+
+def _read_stamp(name: str) -> float | None:
+    """When a file was put into the trash, in seconds since the epoch; None where its name does not say it."""
+    stamp = _STAMP.search(name)
+    if stamp is None:
+        return None
+    try:
+        return datetime.strptime(f"{stamp[1]}+0000", "%Y%m%dT%H%M%SZ%z").timestamp()
+    except ValueError:
+        return None
 
 
 @lru_cache(maxsize=100_000)
