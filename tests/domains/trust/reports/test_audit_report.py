@@ -8,7 +8,7 @@ import hashlib
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ from specloom.domains.trust.reports.document import (
 )
 from specloom.domains.trust.reports.markup import to_html, to_markdown
 from specloom.domains.trust.reports.word import to_docx
-from tests.support.audited import desk
+from tests.support.audited import WORLD, desk
 from tests.support.browser import needs_browser
 from tests.support.research_server import ADA, ERAS, Server
 
@@ -54,11 +54,11 @@ ENTRIES: Sequence[dict[str, str]] = (
 HEADS = ["What was checked", "Findings", "What was not checked", "Who was asked", "Entries with a finding"]
 
 
-def make(form: str, **given: Any) -> tuple[dict[str, Any], Any]:
+def make(form: str, *, world: Mapping[str, Any] = WORLD, **given: Any) -> tuple[dict[str, Any], Any]:
     """The answer of an audit with a report, and the report."""
 
     async def work() -> tuple[dict[str, Any], Any]:
-        async with desk(down=frozenset(("europepmc",))) as audits:
+        async with desk(world, down=frozenset(("europepmc",))) as audits:
             answer = await audits.audit(report=form, **(given or {"entries": list(ENTRIES)}))
             return answer, (await audits.read(answer["reportResource"])).content
 
@@ -172,6 +172,62 @@ def test_the_bibliography_comes_back_with_the_values_of_its_records_and_each_cha
     assert "  pages = {3--5}," in blocks[1]
     assert "  author = {Smith, B.}," in blocks[2], "an identifier of another work corrects nothing"
     assert "  year = {1999}," in blocks[3]
+
+
+UNSURE_WORLD = {
+    "crossref": {
+        "10.1234/two": {
+            "title": "Otters of northern rivers, part two",
+            "authors": [["Reed", "Rhea"], ["Lake", "Leo"]],
+            "year": 2015,
+            "venue": "Annals of Lakes",
+        },
+        "10.1234/note": {
+            "title": "Editorial",
+            "authors": [["Reed", "Rhea"]],
+            "year": 2015,
+            "venue": "Annals of Lakes",
+        },
+    }
+}
+WEIR = "author={Weir, Wim}, year={2001}, journal={Journal of Rivers}"
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "@article{a, title={Otters of northern rivers, part one}, WEIR, doi={10.1234/two}}",
+        "@article{a, title={Northern rivers}, author={Reed, Rhea}, doi={10.1234/two}}",
+        "@article{a, title={Editorial}, WEIR, doi={10.1234/note}}",
+        "@article{a, WEIR, doi={10.1234/two}}",
+        "@article{a, author={Reed, Rhea}, year={2001}, doi={10.1234/two}}",
+        "@article{a, author={Reed, Rhea}, year={2015}, journal={Rivers and lakes}, doi={10.1234/two}}",
+        "@misc{a, howpublished={Talk}, url={https://blog.example.org/post?about=10.1234/two}}",
+    ],
+    ids=["part one", "a part of it", "a title of many", "no title", "another year", "another journal", "an address"],
+)
+def test_a_record_that_may_be_of_another_work_corrects_nothing(entry: str) -> None:
+    report = str(make("markdown", world=UNSURE_WORLD, bibliography=entry.replace("WEIR", WEIR))[1])
+
+    code = report.partition("```bibtex\n")[2].partition("\n```")[0]
+    assert code.startswith("% entry 1, as it was\n")
+    assert "Nothing had to be changed." in report
+    assert "Annals of Lakes" not in code
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ("@article{a, doi={10.1234/two}}", "added: title, authors, year, venue"),
+        ("@article{a, author={Reed, R.}, year={2015}, doi={10.1234/two}}", "added: title, venue"),
+        ("@article{a, title={Otters of northern rivers, part two}, WEIR, doi={10.1234/two}}", "changed: authors"),
+    ],
+    ids=["only a DOI", "a DOI with its author", "its title with other authors"],
+)
+def test_a_record_that_nothing_speaks_against_corrects_its_entry(entry: str, told: str) -> None:
+    report = str(make("markdown", world=UNSURE_WORLD, bibliography=entry.replace("WEIR", WEIR))[1])
+
+    assert f"% entry 1, {told}" in report
 
 
 def check(form: str, **given: Any) -> tuple[dict[str, Any], Any]:

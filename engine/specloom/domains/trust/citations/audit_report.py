@@ -159,7 +159,8 @@ def to_report(
 
 CORRECTED = (
     "Only an entry whose record is sure is changed: fields that differ are replaced, and what it lacked is filled in. "
-    "An entry whose identifier is that of a work with another title is as it was handed in. Comments name each change."
+    "An entry is as it was handed in where its title is not surely that of its record, and where it has no title and "
+    "anything else of it differs. Comments name each change."
 )
 
 

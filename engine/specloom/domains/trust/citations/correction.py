@@ -1,7 +1,7 @@
 """Entries of a bibliography with the values of their records: what differs is replaced, what lacks is filled in.
 
 Only the record that is surely the one meant corrects anything, and never the title: an identifier with another title
-may be the mistake as well as the title.
+may be the mistake as well as the title. Titles that only share words are no sign that it is the one meant.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from dataclasses import replace
 from typing import Final
 
 from specloom.core import dataclass
-from specloom.domains.text import Name, to_display
+from specloom.domains.text import Name, terms, to_display
 
 from ..bibliography.bibtex import to_bibtex
 from ..bibliography.entry import BibliographyEntry, assign_keys
 from .examination import CitationFinding
+from .match import Match, Verdict
+from .titles import DISTINCTIVE
 from .work import Work
 
 _FIELDS: Final = {
@@ -52,13 +54,13 @@ class CorrectedEntry:
 
 
 def correct(entry: BibliographyEntry, finding: CitationFinding) -> CorrectedEntry:
-    """The entry with the values of its record; as it is where no record is sure, or where its title is another one."""
+    """The entry with the values of its record; as it is where that is not surely the record of the work meant."""
     work, match = finding.work, finding.match
-    if work is None or finding.status != "confirmed" or finding.title == "mismatch":
+    if work is None or match is None or finding.status != "confirmed" or not _is_sure(entry, finding, work, match):
         return CorrectedEntry(entry)
     is_article = entry.kind == "article-journal" or work.record.kind in _ARTICLES
     recorded = _to_fields(work)
-    different = {one.field for one in match.judgements if one.verdict == "mismatch"} if match is not None else set()
+    different = _find_fields(match, "mismatch")
     changed: dict[str, object] = {}
     changes = []
     for name, field in _FILLED.items():
@@ -72,6 +74,26 @@ def correct(entry: BibliographyEntry, finding: CitationFinding) -> CorrectedEntr
     # A date that says more than a year is of the year that was replaced.
     dated = {"dated": ""} if "issued" in changed else {}
     return CorrectedEntry(replace(entry, **changed, **dated), tuple(changes))  # type: ignore[arg-type]
+
+
+def _is_sure(entry: BibliographyEntry, finding: CitationFinding, work: Work, match: Match) -> bool:
+    """Whether a record is surely that of an entry: by its title, or by its DOI where nothing else that it says differs.
+
+    Many works have a short title or the beginning of a long one, which are its own only beside its authors.
+    """
+    if finding.title == "match":
+        is_common = match.title.partial or len(terms(match.title.recorded)) < DISTINCTIVE
+        return not (is_common and match.authors.verdict == "mismatch")
+    if entry.title or entry.text or not entry.doi:
+        return False
+    agreeing, recorded = _find_fields(match, "match"), _to_fields(work)
+    given = {name: (getattr(entry, field), recorded[field]) for name, field in _FIELDS.items()}
+    return all(not was or not now or was == now or name in agreeing for name, (was, now) in given.items())
+
+
+def _find_fields(match: Match, verdict: Verdict) -> set[str]:
+    """The fields of which a comparison came to a verdict."""
+    return {one.field for one in match.judgements if one.verdict == verdict}
 
 
 def _to_fields(work: Work) -> dict[str, object]:
