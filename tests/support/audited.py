@@ -82,6 +82,7 @@ async def desk(
     down: frozenset[str] = frozenset(),
     keeps: bool = True,
     files: Mapping[str, tuple[str, bytes]] | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Desk]:
     """An engine over a world, in which those that are `down` do not answer; `files` are types and bodies by address."""
     model = shipped()
@@ -89,7 +90,7 @@ async def desk(
     store = open_memory([one.spec for one in model.collections.values()], clock=lambda: NOW)
     executor = Executor(
         model,
-        environ={"CHROME_PATH": "disabled", "CROSSREF_EMAIL": "team@otters.example"},
+        environ={"CHROME_PATH": "disabled", "CROSSREF_EMAIL": "team@otters.example", **(settings or {})},
         sender=Played(registries, files or {}),
         drawers=store,
         artifacts=Artifacts(store, model.address_artifact) if keeps else None,

@@ -9,10 +9,11 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from specloom.core import Fault, dataclass, run_apart
-from specloom.domains.text import ARXIV, Name, arxiv_at, find_doi
+from specloom.domains.text import ARXIV, Name, arxiv_at
 from specloom.plugins import Context, from_json, to_json
 
 from ..records import BibliographyRecord, Unreadable
+from ..sources.classify import find_own_doi
 from .bibtex import ENTRY_START, parse_fields, split_bibtex
 from .csl import parse_item, split_csl
 from .endnote import ENDNOTE_START, parse_endnote, split_endnote
@@ -385,7 +386,7 @@ async def _read_source(context: Context, address: str) -> str:
     try:
         page = await context.run("read_page", {"url": address, "mode": "full", "max_length": LONGEST_SOURCE})
     except Fault as fault:
-        doi = find_doi(address)
+        doi = find_own_doi(address)
         stored = await context.run("stored_text", {"doi": doi}) if doi else {}
         if stored.get("kind") != "stored_pdf":
             raise

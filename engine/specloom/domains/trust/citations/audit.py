@@ -24,10 +24,11 @@ from ..bibliography.entry import BibliographyEntry, clean, to_iso
 from ..bibliography.formatting import find_sources, render
 from ..bibliography.plain import read_source
 from ..claims.coverage import ClaimEvidence, read_first, to_unread
-from ..claims.substitutes import weigh_claim
+from ..claims.substitutes import WorkInHand, weigh_claim
 from ..records import AuditEntry, AuditFlag, AuditSummary, ClaimCheck, ReferenceAudit, Unreadable
 from ..reports.files import keep_report, write_report
 from ..reports.word import expect_library
+from ..sources.classify import find_own_doi, is_scholarly
 from ..sources.links import NO_LINK, LinkCheck, check_links
 from .aside import run_aside
 from .audit_report import AuditInput, RegisterLog, to_report
@@ -50,7 +51,7 @@ from .notices import REINSTATEMENT, to_words
 from .numbering import VolumeNumbers
 from .reference import NO_NUMBERING, Reference, from_fields
 from .titles import is_called_retracted
-from .verify import to_examination, to_work_in_hand
+from .verify import IN_DOUBT, MENTIONED, to_examination, to_work_in_hand
 from .work import find_addresses, is_heavy, tell_match
 
 # --- The entries of an audit: what was handed in, each on its way through the checks with what is known of it so
@@ -569,6 +570,23 @@ async def _check_pages(context: Context, items: Sequence[AuditItem], progress: _
     await asyncio.gather(*[check(item) for item in items if needs_page(item.examination)])
 
 
+def _is_sure(item: AuditItem, finding: CitationFinding) -> bool:
+    """Whether the work that was found is the one whose text a claim is to be held against.
+
+    A DOI that only stands in the address of a page, which may speak of the work, needs its title beside it.
+    """
+    if finding.is_in_doubt or finding.title == "match":
+        return not finding.is_in_doubt
+    entry, identifier = item.entry, item.examination.identifier
+    if identifier is None or identifier.kind not in MENTIONED:
+        return True
+    if identifier.kind != "doi":
+        return not item.examination.in_address or is_scholarly(item.url)
+    if find_own_doi(entry.url) == item.doi:
+        return True
+    return bool(find_doi(entry.text.replace(entry.url, " ")) if entry.text and entry.url else entry.doi)
+
+
 async def _check_claims(context: Context, items: Sequence[AuditItem], progress: _Progress) -> None:
     turns = asyncio.Semaphore(AT_ONCE)
 
@@ -581,10 +599,17 @@ async def _check_claims(context: Context, items: Sequence[AuditItem], progress: 
                 finding = judge(item.examination)
                 doi = item.doi if finding.status == "confirmed" else ""
                 own, recorded = item.link.readable, find_addresses(finding.work, doi)
-                sources = own if own and item.link.live is False else [*own, *recorded]
                 identifier = item.examination.identifier if finding.status == "confirmed" else None
                 work = to_work_in_hand(finding.work, doi, identifier)
-                item.evidence = await weigh_claim(context, item.claim, await read_first(context, sources), work)
+                if not _is_sure(item, finding):
+                    # What another work says, or does not say, is no matter of this claim.
+                    own = [address for address in own if not doi or find_own_doi(address) != doi]
+                    recorded, work = [], WorkInHand()
+                if not own and not recorded and finding.is_in_doubt:
+                    item.evidence = to_unread(item.claim, IN_DOUBT)
+                else:
+                    sources = own if own and item.link.live is False else [*own, *recorded]
+                    item.evidence = await weigh_claim(context, item.claim, await read_first(context, sources), work)
         progress.add("claims")
 
     await asyncio.gather(*[check(item) for item in items if item.claim])

@@ -176,6 +176,13 @@ class CitationFinding:
     denied: bool = False
 
     @property
+    def is_in_doubt(self) -> bool:
+        """Whether its record may be of another work: by its title, or by something else beside an unsure title."""
+        if self.title != "not_checked" or self.match is None:
+            return self.title == "mismatch"
+        return any(one.verdict == "mismatch" for one in self.match.judgements)
+
+    @property
     def lacks(self) -> tuple[CheckGap, ...]:
         """What somebody could have said and did not."""
         return tuple(gap for gap in self.gaps if gap.is_lack)

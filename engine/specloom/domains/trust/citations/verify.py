@@ -17,7 +17,6 @@ from specloom.domains.text import (
     Identifier,
     detect,
     find_decided,
-    find_doi,
     find_parties,
     strip_unseen,
     terms,
@@ -29,7 +28,7 @@ from ..claims.substitutes import WorkInHand, weigh_claim
 from ..records import Citation, CitedIdentifier, Liveness
 from ..reports.files import keep_report, write_report
 from ..reports.word import expect_library
-from ..sources.classify import classify
+from ..sources.classify import find_own_doi, is_scholarly
 from ..sources.conflicts import find_conflict
 from ..sources.links import NO_LINK, LinkCheck, check_links
 from .aside import run_aside
@@ -65,6 +64,13 @@ DIFFERS = "The work exists, but the citation and its record differ in {fields}: 
 NOTICES = "Notices about it were not checked: {reason}."
 INDEXES = 9
 """Indexes in which a citation is looked for by its words."""
+IN_DOUBT = "its identifier may be that of another work, which was not read for the claim"
+MENTION = (
+    "identifier: {kind} {value} stands in the address of a page that may only speak of it, so it was not looked up; "
+    "give it by itself to have the work checked"
+)
+MENTIONED = ("doi", "arxiv", "pmid", "pmcid")
+"""Kinds of identifiers that stand in addresses of pages which speak of a work, too."""
 _FEWEST_TERMS = 3
 _NO_WORKS = ("url", "orcid")
 """Kinds of identifiers that name no work."""
@@ -79,6 +85,8 @@ class _Verification:
     addresses: list[str] = field(default_factory=list)
     reading: SourceReading | None = None
     work: WorkInHand = field(default_factory=WorkInHand)
+    is_mention: bool = False
+    obstacle: str = ""
 
     def tell(self, **fields: Any) -> None:
         """Take over what is known of some fields of the record."""
@@ -117,10 +125,17 @@ async def _verify(context: Context, citation: str, claim: str) -> Citation:
     if not text:
         raise Fault("validation", "the citation is empty; give a DOI, an address or a reference", argument="citation")
     detected = detect(text)
+    is_mention = _is_mention(detected)
+    mentioned = detected.identifier if is_mention and len(text.split()) == 1 else None
+    if mentioned is not None:
+        # A page that may only speak of a work was cited, and not surely the work.
+        detected, is_mention = _to_address(detected), False
     empty = Citation(
         input=citation, input_type=detected.input_type, exists=False, verification_status="unchecked", provenance=()
     )
-    check = _Verification(context, empty)
+    check = _Verification(context, empty, is_mention=is_mention)
+    if mentioned is not None:
+        check.note(MENTION.format(kind=mentioned.kind, value=mentioned.value))
     identifier = detected.identifier
     if identifier is not None:
         check.tell(identifier=CitedIdentifier(kind=identifier.kind, value=identifier.value))
@@ -136,6 +151,8 @@ async def _verify(context: Context, citation: str, claim: str) -> Citation:
     context.tell(2, 3, "looking at the claim")
     if claim.strip():
         reading = check.reading or await read_first(context, check.addresses)
+        if check.obstacle and not check.addresses:
+            reading = SourceReading(None, "", check.obstacle)
         evidence = await weigh_claim(context, claim, reading, check.work)
         check.tell(claim_check=evidence.check, content_words=evidence.words, sparsity_note=evidence.note)
         if evidence.check.claim_support == "source_unavailable" and not check.addresses:
@@ -174,6 +191,24 @@ def to_work_in_hand(work: Work | None, doi: str, identifier: Identifier | None) 
     return WorkInHand(doi or work.doi, arxiv, work.abstract, work.provider)
 
 
+def _is_mention(detected: Detected) -> bool:
+    """Whether its identifier stands in the address of a page that may only speak of the work."""
+    identifier = detected.identifier
+    if identifier is None or identifier.kind not in MENTIONED:
+        return False
+    at = identifier.start
+    around = [one.value for one in detected.identifiers if one.kind == "url" and 0 <= at - one.start < len(one.text)]
+    if not around:
+        return False
+    return find_own_doi(around[0]) != identifier.value if identifier.kind == "doi" else not is_scholarly(around[0])
+
+
+def _to_address(detected: Detected) -> Detected:
+    """What was detected, with nothing in it but addresses."""
+    urls = tuple(each for each in detected.identifiers if each.kind == "url")
+    return replace(detected, identifier=urls[0], identifiers=urls)
+
+
 def _is_bare_address(detected: Detected) -> bool:
     """Whether an address alone was given, which is then what was cited."""
     kind = detected.identifier.kind if detected.identifier is not None else ""
@@ -207,8 +242,13 @@ async def _check_work(check: _Verification, examination: CitationExamination) ->
     standing = examination.standing
     work = finding.work
     doi = work.doi if work is not None else standing.doi if standing.state == "found" else ""
-    check.addresses = [*examination.link.readable, *find_addresses(work, doi)]
-    check.work = to_work_in_hand(work, doi, examination.identifier)
+    check.addresses = list(examination.link.readable)
+    if finding.is_in_doubt or (check.is_mention and finding.title != "match"):
+        check.addresses = [each for each in check.addresses if not doi or find_own_doi(each) != doi]
+        check.obstacle = IN_DOUBT
+    else:
+        check.addresses += find_addresses(work, doi)
+        check.work = to_work_in_hand(work, doi, examination.identifier)
     reading = examination.reading
     check.reading = reading if reading is not None and reading.page is not None else None
 
@@ -254,8 +294,7 @@ async def _check_address(check: _Verification, examination: CitationExamination,
     link = (await check_links(check.context, [url]))[0]
     if link.live is None:
         raise Fault("validation", link.reason)
-    labels = classify(url)
-    scholarly = labels.source_type == "peer_reviewed" or labels.domain_category == "academic"
+    scholarly = is_scholarly(url)
     if link.readable and (wanted or scholarly or bool(link.live and not link.blocked)):
         link, check.reading = await read_link(check.context, link)
     examination.link = link
@@ -263,7 +302,7 @@ async def _check_address(check: _Verification, examination: CitationExamination,
     finding = judge(examination)
     _tell(check, examination, finding)
     check.addresses = link.readable
-    check.work = WorkInHand(doi=find_doi(url))
+    check.work = WorkInHand(doi=find_own_doi(url))
     if check.reading is None:
         return
     page = check.reading.page
@@ -271,7 +310,7 @@ async def _check_address(check: _Verification, examination: CitationExamination,
         check.note(f"page: it could not be read ({check.reading.error})")
         return
     check.note(f"page: {check.reading.url} was read by {page.get('extractedBy') or 'the reader'}")
-    if doi := str(page.get("detectedDoi") or "") or (find_doi(url) if scholarly else ""):
+    if doi := str(page.get("detectedDoi") or "") or find_own_doi(url):
         await _check_article(check, doi, page.get("metadata") or {})
 
 
@@ -287,6 +326,8 @@ async def _check_article(check: _Verification, doi: str, metadata: Mapping[str, 
     )
     if (work := standing.work) is not None:
         match = match_fields(work.record, title=title)
+        if match.title.verdict == "mismatch":
+            check.work = WorkInHand()
         check.tell(
             matched_record=work.to_json(),
             match_confidence="high",

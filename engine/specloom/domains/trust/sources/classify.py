@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import accumulate, pairwise
 from typing import Any, Literal
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from specloom.core import dataclass, load_table
 from specloom.domains.text import (
     Reputation,
+    find_doi,
     find_reputation,
     invert,
     is_address,
@@ -89,6 +90,33 @@ def classify(url: str, *, citation: bool = False, types: Sequence[str] = (), len
         reputation=reputation,
         signal=signal,
     )
+
+
+def is_scholarly(url: str) -> bool:
+    """Whether the host of an address publishes, keeps or lists scholarly works, and is not one to write about them."""
+    labels = classify(url)
+    is_academic = labels.domain_category == "academic" and labels.source_type not in _WRITING
+    return labels.source_type == "peer_reviewed" or is_academic
+
+
+_WRITING = frozenset(("blog", "forum", "news_publication", "social_media", "wiki"))
+_RESOLVERS = frozenset(("doi.org", "dx.doi.org", "www.doi.org"))
+_NAMING = frozenset(("doi", "id"))
+"""Parameters of addresses by which publishers name the work of a page."""
+
+
+def find_own_doi(url: str) -> str:
+    """The DOI of the work to which an address leads: one of doi.org, or in the path of a scholarly host.
+
+    "" for other addresses: a page with a DOI in its address may be a comment, a post or a search for it.
+    """
+    if to_host(url) in _RESOLVERS:
+        return find_doi(url)
+    if not is_scholarly(url):
+        return ""
+    address, _, query = url.partition("#")[0].partition("?")
+    named = (f"{address}/{value}" for name, value in parse_qsl(query) if name.lower() in _NAMING)
+    return find_doi(address) or next(filter(None, map(find_doi, named)), "")
 
 
 def authority(url: str) -> float:
