@@ -48,12 +48,14 @@ LONGEST_PASSAGE: Final = 240
 PATIENCE: Final = 10.0
 """Seconds for which another process may hold the file."""
 
-_VERSION: Final = 1
+_VERSION: Final = 2
 """Of the tables, and of how texts and words are made: a file of another version is made anew."""
 _PREFIX: Final = 5
 """Letters from which on a word is also found as the beginning of a longer one."""
 _LASTING: Final = frozenset({"content_empty", "auth_required", "too_large"})
 """Kinds of faults that a file has by itself, and not the moment."""
+_CUT: Final = "too_large"
+"""The kind beside a text that is not the whole of its PDF, and no problem."""
 _JOINER: Final = re.compile(r"['’ʼ`\-‐‑]")
 _JOINED: Final = re.compile(r"(?<!\w)\w++(?:['’ʼ`\-‐‑]\w++)+")
 _TABLES: Final = """
@@ -63,6 +65,14 @@ CREATE TABLE passages (id INTEGER PRIMARY KEY, digest TEXT, page INTEGER, first 
 CREATE INDEX passages_of ON passages (digest);
 CREATE VIRTUAL TABLE words USING fts5 (said, tokenize = "unicode61 remove_diacritics 0");
 """
+
+
+@dataclass(frozen=True, slots=True)
+class PdfText:
+    """The text of a PDF, with a line `--- Page n ---` above each page, and whether the PDF has more than that."""
+
+    text: str
+    is_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +110,8 @@ class StoredTexts:
             # A thread of a call that was given up may still be at it.
             await self._run(self._connection.close)
 
-    async def read(self, context: Context, key: str, path: Path) -> str:
-        """The text of the PDF of an entry, with a line `--- Page n ---` above each page.
+    async def read(self, context: Context, key: str, path: Path) -> PdfText:
+        """The text of the PDF of an entry.
 
         A fault where it has none that can be read, OSError where the file is gone.
         """
@@ -123,7 +133,7 @@ class StoredTexts:
         text, kind, problem = kept or ("", "internal", "The kept text was deleted while it was read; ask again.")
         if problem:
             raise Fault(kind, problem, action="inform_user")
-        return text
+        return PdfText(text, is_cut=kind == _CUT)
 
     async def refresh(self, context: Context, pdfs: Mapping[str, Path], *, most: int = MOST_READ) -> int:
         """Read the PDFs of entries that are new or were changed, at most so many; gives how many are left.
@@ -383,7 +393,10 @@ def _forget(file: sqlite3.Connection) -> None:
 
 
 async def _extract(context: Context, body: bytes, name: str) -> tuple[str, str, str]:
-    """The text of a PDF, or the kind and the sentence of what is wrong with it; other faults are raised."""
+    """The text of a PDF, or "" with the kind and the sentence of what is wrong with it; other faults are raised.
+
+    A text that was cut has the kind alone.
+    """
     from specloom.domains.scrape.documents.read import read, read_apart
 
     try:
@@ -392,7 +405,7 @@ async def _extract(context: Context, body: bytes, name: str) -> tuple[str, str, 
         if fault.kind not in _LASTING:
             raise
         return "", fault.kind, fault.message
-    return document.text, "", ""
+    return document.text, _CUT if document.truncated else "", ""
 
 
 def _to_places(text: str) -> Iterator[tuple[int, int, int]]:

@@ -17,6 +17,7 @@ from .read_paper import ASKS, TTL, read_whole, to_key, to_source
 
 if TYPE_CHECKING:
     from .store import PaperStore
+    from .texts import PdfText
 
 _UNNAMED = "{address!r} names no paper; write doi:10.1234/abc, arxiv:2401.12345, PMC123456 or pmid:123"
 
@@ -61,6 +62,8 @@ class StoredText:
     text: str = ""
     abstract: str = ""
     address: str = ""
+    is_cut: bool = False
+    """Whether the PDF has more than the text."""
 
 
 @procedure("stored_text", settings={**STORE, **CACHE})
@@ -78,9 +81,9 @@ async def stored_text(context: Context, doi: str = "", arxiv: str = "", ref: str
     keys = dict.fromkeys(key for name in names if name and (key := library.find(name)) is not None)
     entries = {key: library.read(key) for key in keys}
     for key, entry in entries.items():
-        whole = await _read_entry(context, library.store, key, entry, instead="something else was read")
-        if whole is not None:
-            return StoredText(kind="stored_pdf", text=whole.text, address=_to_address(entry))
+        pdf = await _read_pdf(context, library.store, key, entry, instead="something else was read")
+        if pdf is not None:
+            return StoredText(kind="stored_pdf", text=pdf.text, address=_to_address(entry), is_cut=pdf.is_cut)
     for entry in entries.values():
         if abstract := to_plain(str(entry.get("abstract") or "")):
             return StoredText(kind="stored_abstract", abstract=abstract, address=_to_address(entry))
@@ -139,6 +142,14 @@ async def _read_pdfs(context: Context, refs: Sequence[PaperId | None], *, instea
 async def _read_entry(
     context: Context, store: PaperStore, key: str, entry: Mapping[str, Any], *, instead: str, name: str = ""
 ) -> WholeText | None:
+    """The text of the PDF of an entry with its title; None where it has none that can be read."""
+    pdf = await _read_pdf(context, store, key, entry, instead=instead, name=name)
+    return None if pdf is None else WholeText(text=pdf.text, title=clean(str(entry.get("title") or ""))[0], kind="pdf")
+
+
+async def _read_pdf(
+    context: Context, store: PaperStore, key: str, entry: Mapping[str, Any], *, instead: str, name: str = ""
+) -> PdfText | None:
     """The text of the PDF of an entry; None where it has none, with a notice where that cannot be read."""
     from .texts import open_texts
 
@@ -147,12 +158,11 @@ async def _read_entry(
         return None
     try:
         async with open_texts(context) as texts:
-            text = await texts.read(context, key, path)
+            return await texts.read(context, key, path)
     except (Fault, OSError) as error:
         why = f": {error.message.rstrip('.')}" if isinstance(error, Fault) else ""
         context.notice(f"The stored PDF of {name or key} cannot be read{why}; {instead}.")
         return None
-    return WholeText(text=text, title=clean(str(entry.get("title") or ""))[0], kind="pdf")
 
 
 @procedure("rendering_text", runs=("read_markup",), settings=LOG, reads=(RENDERING,))

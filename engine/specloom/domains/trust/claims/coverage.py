@@ -95,12 +95,13 @@ class Coverage:
         return bool(self.cues)
 
 
-def assess(claim: str, text: str) -> Coverage:
+def assess(claim: str, text: str, *, is_part: bool = False) -> Coverage:
     """How much of a claim a text speaks of. A list of references at its end is left out, since it only names works.
 
-    Both are cut at a length beyond which nothing is gained (2000 and 200 000 characters).
+    Both are cut, at 2000 and 200 000 characters: a longer text is to be given in parts, which have no such end.
     """
-    claim, text = claim[:LONGEST_CLAIM], without_references(text[:LONGEST_TEXT])
+    claim, text = claim[:LONGEST_CLAIM], text[:LONGEST_TEXT]
+    text = text if is_part else without_references(text)
     language = find_language(text)
     own = find_language(claim)
     initials = find_initials(text)
@@ -400,10 +401,14 @@ def judge_claim(claim: str, reading: SourceReading) -> ClaimEvidence:
     if reading.page is None:
         return to_unread(claim, reading.error)
     coverage = assess(claim, to_plain(str(reading.page["content"])))
-    check = to_check(claim, coverage, str(reading.page.get("url") or reading.url))
-    if coverage.words >= FEW_WORDS:
+    return to_evidence(to_check(claim, coverage, str(reading.page.get("url") or reading.url)), coverage.words)
+
+
+def to_evidence(check: ClaimCheck, words: int) -> ClaimEvidence:
+    """What a source of so many words has of a claim, with a note where they are few."""
+    if words >= FEW_WORDS:
         return ClaimEvidence(check)
-    return ClaimEvidence(check, coverage.words, _NOTE.format(words=coverage.words))
+    return ClaimEvidence(check, words, _NOTE.format(words=words))
 
 
 def to_check(claim: str, coverage: Coverage, address: str) -> ClaimCheck:

@@ -1,12 +1,14 @@
 """What a claim is held against where the page of its source is closed: the stored PDF, else an abstract.
 
 An abstract leaves out most of a work, so that what it lacks says nothing: from one, no claim counts as not addressed.
+Nor does one from a PDF of which only a part was read, or that has so few words as a cover sheet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Final
 
 from specloom.core import Fault, dataclass
@@ -16,10 +18,25 @@ from specloom.plugins import Context
 
 from ..citations.aside import run_aside
 from ..records import ClaimBasis, ClaimCheck
-from .coverage import FEW_WORDS, LONGEST_CLAIM, ClaimEvidence, SourceReading, assess, judge_claim, to_check
+from .coverage import (
+    FEW_WORDS,
+    LABELS,
+    LONGEST_CLAIM,
+    LONGEST_TEXT,
+    ClaimEvidence,
+    Coverage,
+    SourceReading,
+    assess,
+    judge_claim,
+    to_check,
+    to_evidence,
+    without_references,
+)
 
 LEAST_WORDS: Final = 12
 """A text of fewer words is no abstract."""
+MOST_WINDOWS: Final = 12
+"""Windows of the pages of a PDF that are compared with a claim; each may take a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +59,13 @@ async def weigh_claim(context: Context, claim: str, reading: SourceReading, work
     claim = claim.strip()[:LONGEST_CLAIM]
     if stored.get("kind") == "stored_pdf":
         address = str(stored["address"])
-        told = await run_aside(context, _judge_pages, claim, str(stored["text"]), address)
+        told = await run_aside(
+            context, _judge_pages, claim, str(stored["text"]), address, is_cut=bool(stored.get("isCut"))
+        )
+        # A page that speaks of the claim says more than a cover sheet that does not.
+        is_less = told.check.claim_support == "source_unavailable"
+        if is_less and evidence.check.claim_support in ("addressed", "partially_addressed"):
+            return evidence
         return _with_error(told, evidence)
     abstracts: tuple[tuple[ClaimBasis, str, str], ...] = (
         ("stored_abstract", str(stored.get("abstract") or ""), str(stored.get("address") or "")),
@@ -64,14 +87,63 @@ async def _find_stored(context: Context, work: WorkInHand) -> Mapping[str, Any]:
         return {}
 
 
-def _judge_pages(claim: str, text: str, address: str) -> ClaimEvidence:
+def _judge_pages(claim: str, text: str, address: str, *, is_cut: bool) -> ClaimEvidence:
     """What the text of a PDF has of a claim, and on which page the sentence stands that has most of it."""
     pages = [(page.number, _without_mark(text[page.start : page.end])) for page in find_pages(text)] or [(0, text)]
-    coverage = assess(claim, "\n\n".join(page for _, page in pages))
+    windows = _to_windows(_without_references([page for _, page in pages]))
+    compared = [assess(claim, window, is_part=True) for window in islice(windows, MOST_WINDOWS)]
+    is_cut = is_cut or next(windows, None) is not None
+    coverage, words = _find_best(compared), max(each.words for each in compared)
+    if coverage.label == "not_addressed" and (is_cut or words < FEW_WORDS):
+        what = "was read in part only" if is_cut else f"has only {words} words"
+        lacking = f"the stored PDF {what} and does not speak of it there, which the whole text may: {coverage.reason}"
+        check = ClaimCheck(claim=claim, claim_support="source_unavailable", claim_reason=lacking)
+        return to_evidence(replace(check, claim_basis="stored_pdf", claim_source_url=address), words)
     signal = " ".join(coverage.signal.split())
     page = next((number for number, told in pages if signal and signal in " ".join(told.split())), 0)
     check = to_check(claim, coverage, address)
-    return ClaimEvidence(replace(check, claim_basis="stored_pdf", claim_page=page or None))
+    return to_evidence(replace(check, claim_basis="stored_pdf", claim_page=page or None), words)
+
+
+def _find_best(compared: Sequence[Coverage]) -> Coverage:
+    """The window that has most of a claim, with the quotations that any of them has."""
+
+    def rank(coverage: Coverage) -> tuple[bool, int, int, float]:
+        quoted = sum(quotation.found for quotation in coverage.quotations)
+        return coverage.label != LABELS[-1], quoted, -LABELS.index(coverage.label), coverage.coverage
+
+    best = max(compared, key=rank)
+    # Each window tells of the same quotations in the same order.
+    same = zip(*(coverage.quotations for coverage in compared), strict=True)
+    quotations = tuple(next((each for each in several if each.found), several[0]) for several in same)
+    return replace(best, quotations=quotations)
+
+
+def _to_windows(pages: Sequence[str]) -> Iterator[str]:
+    """Pages in a row that are compared at once; a window begins with the last page of the one before."""
+    most = LONGEST_TEXT // 4
+    parts = [page[at : at + most] for page in pages for at in range(0, max(len(page), 1), most)]
+    window: list[str] = []
+    size = 0
+    for part in parts:
+        if size + len(part) > LONGEST_TEXT:
+            yield "\n\n".join(window)
+            window = window[-1:]
+            size = sum(map(len, window)) + 2
+        window.append(part)
+        size += len(part) + 2
+    yield "\n\n".join(window)
+
+
+def _without_references(pages: Sequence[str]) -> list[str]:
+    left = len(without_references("\n\n".join(pages)))
+    kept = []
+    for page in pages:
+        if left <= 0:
+            break
+        kept.append(page[:left])
+        left -= len(page) + 2
+    return kept
 
 
 def _without_mark(page: str) -> str:
