@@ -308,3 +308,25 @@ def test_a_work_without_an_identifier_is_tagged_noted_and_exported_by_its_cite_k
     assert "title      = {Weirs}" in exported["bibtex"]
     assert world.call("paper_pdf_path", ref="@weir")["pdf_exists"] is False
     assert world.call("search_local", query="tag:river")["results"][0]["ref"] == "@Weir"
+
+
+@pytest.mark.parametrize("style", ["ieee", "vancouver", "apa", "mla", "bibtex"])
+def test_the_parts_of_a_long_list_are_those_of_the_whole_one(world: World, style: str) -> None:
+    works = [
+        f"@article{{{key}, title = {{{word} otters swim, {'and what they eat in the rivers of the north, ' * 3} told}},"
+        f" author = {{Weir, Ann}}, journal = {{Rivers}}, year = 2020}}"
+        for key, word in zip("edcba", ("Before", "When", "As", "Why", "How"), strict=True)
+    ]
+    world.call("library_import", bibliography="\n".join(works))
+    whole = exported(world, style, max_tokens=100_000)
+
+    parts: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        told = world.call("library_export", style=style, max_tokens=250, offset=offset)
+        assert told["told"] < 5
+        parts.append(told["bibliography"])
+        offset = told.get("nextOffset")
+
+    assert len(parts) > 1
+    assert "\n\n".join(parts) == whole

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -211,18 +211,14 @@ BESIDE = 150
 """Tokens of an answer that stand beside the text of an export."""
 
 
-async def _fit(
-    context: Context, works: Sequence[BibliographyEntry], style: str, room: int
-) -> Sequence[BibliographyEntry]:
-    """The first works that there is room for in a style, one at least."""
-    from specloom.domains.trust.bibliography.formatting import export_entries
-
-    while len(works) > 1:
-        size = count_tokens((await export_entries(context, works, style))[0])
+async def _fit(write: Callable[[int, int], Awaitable[str]], first: int, last: int, room: int) -> int:
+    """Where the entries end that there is room for, from the first on and one at least; `write` gives their text."""
+    while last - first > 1:
+        size = count_tokens(await write(first, last))
         if size <= room:
             break
-        works = works[: max(1, min(len(works) - 1, int(len(works) * room / size)))]
-    return works
+        last = first + max(1, min(last - first - 1, int((last - first) * room / size)))
+    return last
 
 
 # --- out of the store ----------------------------------------------------------------------------------------------
@@ -338,7 +334,7 @@ async def export_references(
     `validation` faults for an unknown style, for more than MOST works, and for two of references, search and
     session at once.
     """
-    from specloom.domains.trust.bibliography.formatting import export_entries
+    from specloom.domains.trust.bibliography.formatting import INTERCHANGE, export_entries
 
     selected = await select_works(context, refs, query, session)
     works = selected.works
@@ -348,15 +344,26 @@ async def export_references(
         mime_type = _MIME_TYPES.get(style, "text/plain")
         resource = await context.keep_artifact(text, name=f"bibliography in {style}", mime_type=mime_type)
     room = max(max_tokens * 3 // 5, max_tokens - BESIDE)
-    shown = await _fit(context, works[offset:], style, room) if max_tokens else works[offset:]
-    is_part = len(shown) < len(works)
-    following = offset + len(shown)
+    # What people read has numbers, letters and bars that depend on the whole list, so a part is cut out of it.
+    entries = text.split("\n\n") if text and style not in INTERCHANGE else []
+
+    async def write(first: int, last: int) -> str:
+        return (
+            "\n\n".join(entries[first:last])
+            if entries
+            else (await export_entries(context, works[first:last], style))[0]
+        )
+
+    count = len(entries) or len(works)
+    first = min(offset, count)
+    last = await _fit(write, first, count, room) if max_tokens else count
+    is_part = last - first < count
     return ExportedReferences(
         style=style,
         entry_count=len(works),
-        bibliography=(await export_entries(context, shown, style))[0] if is_part and shown else "" if is_part else text,
-        told=len(shown) if is_part else None,
-        next_offset=following if following < len(works) else None,
+        bibliography=text if not is_part else await write(first, last) if first < last else "",
+        told=last - first if is_part else None,
+        next_offset=last if last < count else None,
         not_kept=[LostField(field=name, entries=count) for name, count in losses.items()] or None,
         missing=selected.missing or None,
         keys_made=selected.made or None,

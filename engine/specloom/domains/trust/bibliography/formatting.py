@@ -35,6 +35,8 @@ _WRITTEN = {
     "endnote-xml": to_endnote,
 }
 STYLES = (*READ, *_WRITTEN)
+INTERCHANGE = frozenset(_WRITTEN)
+"""The styles in which no entry depends on the others of its list."""
 
 
 def unify(entries: Sequence[BibliographyEntry]) -> list[BibliographyEntry]:
