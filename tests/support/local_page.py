@@ -50,7 +50,7 @@ class LocalPage:
         for name, value in ({"Host": self.host} | dict(headers or {})).items():
             if value:
                 connection.putheader(name, value)
-        if method == "POST":
+        if method == "POST" and "Content-Length" not in (headers or {}):
             connection.putheader("Content-Length", str(len(body)))
         connection.endheaders(body or None)
         response = connection.getresponse()

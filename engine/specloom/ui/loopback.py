@@ -131,7 +131,7 @@ class _Handler(BaseHTTPRequestHandler):
         if name is None:
             return None
         length = self.headers.get("Content-Length", "")
-        if not length.isdecimal() or int(length[:9]) > MOST_BODY:
+        if not length.isdecimal() or len(length) > 20 or int(length) > MOST_BODY:
             return self._refuse(413, f"Send a length, of at most {MOST_BODY} bytes.")
         body = self.rfile.read(int(length))
         if self.headers.get_content_type() != "application/json":
