@@ -186,6 +186,19 @@ def test_what_is_shipped_is_saved_beside_and_never_over_itself(tmp_path: Path, m
     assert read_provider_file(environ, "demo").text == TEXT + "# mine\n"
 
 
+def test_a_provider_of_ones_own_project_is_saved_over_its_own_file(tmp_path: Path) -> None:
+    project, other = write_demo(tmp_path / "project"), tmp_path / "own"
+    environ = {"SPECLOOM_PROJECT": str(project), "SPECLOOM_PATH": str(other)}
+    file = read_provider_file(environ, "demo")
+
+    path = save_provider_file(environ, "demo", TEXT + "# mine\n", file.digest)
+
+    assert path == project / PROVIDER
+    assert file.target == str(path)
+    assert path.read_text(encoding="utf-8") == TEXT + "# mine\n"
+    assert not other.exists()
+
+
 @pytest.mark.parametrize("name", ["../secret", "/etc/passwd", "", "capabilities/demo_pages", "demo_pages"])
 def test_no_other_file_is_read_or_written(page: LocalPage, name: str) -> None:
     assert page.ask("provider", {"name": name}).json["fault"]["kind"] == "config"

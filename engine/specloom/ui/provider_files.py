@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from specloom.core import Fault, config_folder, dataclass, spec_layers, write_whole
+from specloom.core import Fault, config_folder, dataclass, project_folder, spec_layers, write_whole
 from specloom.specs import spec_files
 
 FOLDER = "providers.d"
@@ -28,12 +28,13 @@ class ProviderFile:
 def list_provider_files(environ: Mapping[str, str]) -> dict[str, tuple[Path, bool]]:
     """The file of each provider, of the last layer that has one, and whether that is a person's own."""
     files: dict[str, tuple[Path, bool]] = {}
-    for at, layer in enumerate(spec_layers(environ)):
+    own = _own_layers(environ)
+    for layer in spec_layers(environ):
         for path in spec_files(Path(layer), [FOLDER]) if Path(layer).is_dir() else []:
             try:
                 with path.open("rb") as file:
                     if any(line.startswith(b"spec: provider/") for line in file.read(HEAD).splitlines()):
-                        files[path.stem] = (path, at > 0)
+                        files[path.stem] = (path, Path(layer) in own)
             except OSError:
                 continue
     return dict(sorted(files.items()))
@@ -74,10 +75,16 @@ def _find(environ: Mapping[str, str], name: str) -> tuple[Path, bool]:
     return files[name]
 
 
+def _own_layers(environ: Mapping[str, str]) -> list[Path]:
+    """The layers that are a person's own: all but what is shipped, in whose place a project stands."""
+    layers = [Path(layer) for layer in spec_layers(environ)]
+    return layers if project_folder(environ) else layers[1:]
+
+
 def _target(environ: Mapping[str, str], name: str) -> Path:
     """Where a provider is saved: over its own file, else into the first own layer."""
     path, is_own = _find(environ, name)
-    layers = [Path(layer) for layer in spec_layers(environ)[1:]]
+    layers = _own_layers(environ)
     layer = next((one for one in layers if is_own and path.is_relative_to(one)), None)
     layer = layer or (layers[0] if layers else Path(config_folder(environ)))
     target = path if is_own else layer / FOLDER / f"{name}.yaml"
