@@ -5,8 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import sqlite3
 import stat
+from contextlib import closing
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from specloom.domains.papers.texts import StoredTexts
 from tests.domains.papers.test_client_reading_on import DOI, paper, store_paper
@@ -144,3 +149,56 @@ async def test_texts_that_are_kept_at_the_same_time_are_all_kept(tmp_path: Path)
         )
 
         assert [texts._find_text(str(at)) for at in range(8)] == [(text, "", "") for text in many]
+
+
+def damage(file: Path) -> None:
+    """Overwrite all pages but the first, so that the file opens and cannot be used."""
+    body = file.read_bytes()
+    file.write_bytes(body[:4096] + b"\xa5" * (len(body) - 4096))
+
+
+async def search(folder: Path) -> list[dict[str, Any]]:
+    settings = {"DOIGET_STORE_ROOT": str(folder / "papers"), "DOIGET_CACHE_ROOT": str(folder / "cache")}
+    async with connected(**settings) as client:  # type: ignore[arg-type]
+        answer = await ask(client, "doiget_search_local", query="second")
+    rows: list[dict[str, Any]] = answer["results"]
+    return rows
+
+
+async def test_a_file_that_opens_and_is_damaged_is_made_again(tmp_path: Path) -> None:
+    store_paper(tmp_path / "papers", pdf("bridges"))
+    first = await read(tmp_path)
+    damage(texts_file(tmp_path / "cache"))
+
+    assert await read(tmp_path) == first
+    with closing(sqlite3.connect(texts_file(tmp_path / "cache"))) as file:
+        assert file.execute("SELECT count(*) FROM texts").fetchone() == (1,)
+
+
+async def test_a_search_makes_a_damaged_file_again(tmp_path: Path) -> None:
+    store_paper(tmp_path / "papers", pdf("bridges"))
+    rows = await search(tmp_path)
+    damage(texts_file(tmp_path / "cache"))
+
+    assert [row["in_text"]["page"] for row in rows] == [2]
+    assert await search(tmp_path) == rows
+
+
+async def test_texts_are_read_and_searched_while_another_process_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("specloom.domains.papers.texts.PATIENCE", 0.0)
+    store_paper(tmp_path / "papers", pdf("bridges"))
+    rows = await search(tmp_path)
+    other = store_paper(tmp_path / "papers", pdf("tunnels"), key="doi_10.1234_tunnels", name='doi = "10.1234/tunnels"')
+    await search(tmp_path)
+    other.unlink()
+    (tmp_path / "papers" / ".metadata" / "doi_10.1234_tunnels.toml").unlink()
+    with closing(sqlite3.connect(texts_file(tmp_path / "cache"), isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        while_held = await search(tmp_path)
+        store_paper(tmp_path / "papers", pdf("weirs"))
+        text = await read(tmp_path)
+
+    assert while_held == rows
+    assert "And so is the second, on weirs." in text

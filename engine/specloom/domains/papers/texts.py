@@ -99,6 +99,9 @@ class StoredTexts:
         self._connection: sqlite3.Connection | None = None
         self._turn = threading.Lock()
         """Who uses the connection: several PDFs are read at a time, and it may be used by one thread at a time."""
+        self._is_renewed = False
+        self._is_hindered = False
+        """Whether the file could not be used, as where another process holds it: nothing more is kept then."""
 
     async def __aenter__(self) -> StoredTexts:
         return self
@@ -108,7 +111,7 @@ class StoredTexts:
     ) -> None:
         if self._connection is not None:
             # A thread of a call that was given up may still be at it.
-            await self._run(self._connection.close)
+            await self._try(self._file.close, None)
 
     async def read(self, context: Context, key: str, path: Path) -> PdfText:
         """The text of the PDF of an entry.
@@ -117,20 +120,17 @@ class StoredTexts:
         """
         await self._make_ready()
         stamp = await asyncio.to_thread(_to_stamp, path)
-        digest = await self._run(self._find_digest, key, stamp)
-        if not digest:
+        digest = await self._try(self._find_digest, "", key, stamp)
+        kept = await self._try(self._find_text, None, digest) if digest else None
+        if kept is None:
             body = await asyncio.to_thread(path.read_bytes)
             digest = hashlib.sha256(body).hexdigest()
-            kept = await self._run(self._find_text, digest)
+            kept = await self._try(self._find_text, None, digest)
             if kept is None:
                 kept = await _extract(context, body, path.name)
-            try:
-                await self._run(self._put, key, stamp, digest, kept)
-            except sqlite3.Error as error:
-                _log.warning("the text of %s is not kept: %s", path.name, error)
-        else:
-            kept = await self._run(self._find_text, digest)
-        text, kind, problem = kept or ("", "internal", "The kept text was deleted while it was read; ask again.")
+            if not self._is_hindered:
+                await self._try(self._put, None, key, stamp, digest, kept)
+        text, kind, problem = kept
         if problem:
             raise Fault(kind, problem, action="inform_user")
         return PdfText(text, is_cut=kind == _CUT)
@@ -143,14 +143,17 @@ class StoredTexts:
         if not pdfs:
             return 0
         await self._make_ready()
-        waiting = await self._run(self._find_unread, pdfs)
+        waiting, gone = await self._try(self._find_unread, ([], set()), pdfs)
+        if gone:
+            await self._try(self._forget_entries, None, gone)
         turns = asyncio.Semaphore(AT_ONCE)
         done, latest = 0, time.monotonic() + SECONDS
 
         async def read_one(key: str) -> bool:
             nonlocal done
             async with turns:
-                if time.monotonic() > latest:
+                # What cannot be kept is not found either.
+                if time.monotonic() > latest or self._is_hindered:
                     return False
                 is_read = True
                 try:
@@ -161,7 +164,7 @@ class StoredTexts:
                     is_read = False
             done += 1
             context.tell(done, min(most, len(waiting)), f"reading stored PDFs, {done} of {min(most, len(waiting))}")
-            return is_read
+            return is_read and not self._is_hindered
 
         outcomes = await asyncio.gather(*map(read_one, waiting[:most]))
         return len(waiting) - sum(outcomes)
@@ -175,13 +178,7 @@ class StoredTexts:
         return await self._ask(self._locate, wanted)
 
     async def _ask(self, question: Callable[[T], dict[str, TextHit]], argument: T) -> dict[str, TextHit]:
-        if self._connection is None:
-            return {}
-        try:
-            return await self._run(question, argument)
-        except sqlite3.Error as error:
-            _log.warning("texts of stored PDFs cannot be searched: %s", error)
-            return {}
+        return {} if self._connection is None else await self._try(question, {}, argument)
 
     async def _make_ready(self) -> None:
         if self._connection is not None:
@@ -193,11 +190,30 @@ class StoredTexts:
             _log.warning("texts of stored PDFs are not kept in %s: %s", self._path, error)
             self._connection = await asyncio.to_thread(self._open, None)
 
+    async def _try(self, work: Callable[P, R], otherwise: R, *args: P.args, **named: P.kwargs) -> R:
+        """What some work on the file gives; something else where the file cannot be used, which costs only time."""
+        try:
+            return await self._run(work, *args, **named)
+        except sqlite3.Error as error:
+            self._is_hindered = True
+            _log.warning("texts of stored PDFs cannot be read or kept in %s: %s", self._path, error)
+            return otherwise
+
     async def _run(self, work: Callable[P, R], *args: P.args, **named: P.kwargs) -> R:
-        """What some work on the file gives, which is done in a thread when nobody else is at it."""
+        """What some work on the file gives, which is done in a thread when nobody else is at it.
+
+        A file that proves to be damaged is made anew, and where that does not help, texts are held in memory.
+        """
 
         def alone() -> R:
             with self._turn:
+                for _ in range(2):
+                    try:
+                        return work(*args, **named)
+                    except sqlite3.OperationalError:
+                        raise
+                    except sqlite3.DatabaseError as error:
+                        self._renew(error)
                 return work(*args, **named)
 
         return await asyncio.to_thread(alone)
@@ -227,9 +243,23 @@ class StoredTexts:
                 connection.close()
                 if is_last:
                     raise
-                for suffix in ("", "-wal", "-shm"):
-                    path.with_name(path.name + suffix).unlink(missing_ok=True)
+                _remove(path)
         raise AssertionError("unreachable")
+
+    def _renew(self, damage: sqlite3.DatabaseError) -> None:
+        """Make the file anew, once; after that, and where it cannot be made, go on in memory."""
+        _log.warning("texts of stored PDFs in %s are damaged and made anew: %s", self._path, damage)
+        with contextlib.suppress(sqlite3.Error):
+            self._file.close()
+        path = None if self._is_renewed else self._path
+        self._is_renewed = True
+        try:
+            if path is not None:
+                _remove(path)
+            self._connection = self._open(path)
+        except (sqlite3.Error, OSError) as error:
+            _log.warning("texts of stored PDFs are not kept in %s: %s", self._path, error)
+            self._connection = self._open(None)
 
     def _find_digest(self, key: str, stamp: tuple[int, int, int]) -> str:
         query = (
@@ -255,8 +285,8 @@ class StoredTexts:
             file.execute("INSERT OR REPLACE INTO pdfs VALUES (?, ?, ?, ?, ?)", (key, *stamp, digest))
             _forget(file)
 
-    def _find_unread(self, pdfs: Mapping[str, Path]) -> list[str]:
-        """The entries whose PDFs have to be looked at; texts of entries that are gone are forgotten."""
+    def _find_unread(self, pdfs: Mapping[str, Path]) -> tuple[list[str], set[str]]:
+        """The entries whose PDFs have to be looked at, and those that are gone."""
         known = {key: stamp for key, *stamp in self._file.execute("SELECT key, inode, mtime, size FROM pdfs")}
         waiting, there = [], set()
         for key, path in pdfs.items():
@@ -265,11 +295,12 @@ class StoredTexts:
                 there.add(key)
                 if tuple(known.get(key, ())) != stamp:
                     waiting.append(key)
-        if gone := known.keys() - there:
-            with self._writing() as file:
-                file.executemany("DELETE FROM pdfs WHERE key = ?", [(key,) for key in gone])
-                _forget(file)
-        return waiting
+        return waiting, known.keys() - there
+
+    def _forget_entries(self, gone: Collection[str]) -> None:
+        with self._writing() as file:
+            file.executemany("DELETE FROM pdfs WHERE key = ?", [(key,) for key in gone])
+            _forget(file)
 
     def _find(self, asked: Sequence[str]) -> dict[str, TextHit]:
         matches = {word: match for word in asked if (match := _to_match(word))}
@@ -310,8 +341,10 @@ class StoredTexts:
         best = {}
         for digest, (worth, page, first, last) in places.items():
             within = (first + 1, last - first, digest)
-            (passage,) = self._file.execute("SELECT substr(text, ?, ?) FROM texts WHERE digest = ?", within).fetchone()
-            best[digest] = (worth, page, str(passage), first)
+            row = self._file.execute("SELECT substr(text, ?, ?) FROM texts WHERE digest = ?", within).fetchone()
+            # Another process may have forgotten it meanwhile.
+            if row is not None:
+                best[digest] = (worth, page, str(row[0]), first)
         return best
 
     @contextlib.contextmanager
@@ -319,10 +352,12 @@ class StoredTexts:
         self._file.execute("BEGIN IMMEDIATE")
         try:
             yield self._file
+            self._file.execute("COMMIT")
         except BaseException:
-            self._file.execute("ROLLBACK")
+            # SQLite ends some that fail by itself.
+            with contextlib.suppress(sqlite3.Error):
+                self._file.execute("ROLLBACK")
             raise
-        self._file.execute("COMMIT")
 
 
 def open_texts(context: Context) -> StoredTexts:
@@ -381,6 +416,11 @@ def _with_tables(connection: sqlite3.Connection) -> sqlite3.Connection:
         connection.execute(f"PRAGMA user_version = {_VERSION}")
     connection.execute("COMMIT")
     return connection
+
+
+def _remove(path: Path) -> None:
+    for suffix in ("", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 def _forget(file: sqlite3.Connection) -> None:
