@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         program_name, project_folder, shipped_folder, spec_layers, state_folder, write_whole,
     )
     from .process import Ended, end, restrict, run, start
-    from .sandbox import run_apart
+    from .sandbox import EndedFault, run_apart
     from .secrets import (
         KEY_BYTES, KEY_FILE, KEY_VARIABLE, MASK, Secret, holds_secret, keyed_digest, load_key, looks_issued,
         looks_secret, mask, mask_values, redact, redact_body, seal, unseal,
@@ -71,7 +71,7 @@ __getattr__ = exports(
             "program_name project_folder shipped_folder spec_layers state_folder write_whole"
         ),
         "process": "Ended end restrict run start",
-        "sandbox": "run_apart",
+        "sandbox": "EndedFault run_apart",
         "secrets": (
             "KEY_BYTES KEY_FILE KEY_VARIABLE MASK Secret holds_secret keyed_digest load_key looks_issued "
             "looks_secret mask mask_values redact redact_body seal unseal"

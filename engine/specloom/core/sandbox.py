@@ -17,13 +17,17 @@ from .faults import KINDS, Fault
 from .process import restrict, run
 
 
+class EndedFault(Fault):
+    """The process ended before it told anything of what it read, which may lie with the moment: `too_large`."""
+
+
 async def run_apart(
     task: Callable[..., Any], body: bytes, *arguments: Any, what: str, seconds: float, grace: float = 0.0, memory: int
 ) -> Any:
     """What a function of a module makes of some bytes and arguments of JSON, and the same faults.
 
-    Fault `too_large` when it ran out of time or memory, `internal` when no process can be started. The process ends
-    with this call, also when that is cancelled.
+    EndedFault when it was late or ended early, fault `internal` when no process can be started. The process ends with
+    this call, also when that is cancelled.
     """
     head = {"task": [task.__module__, task.__name__], "arguments": arguments, "memory": memory, "seconds": seconds}
     try:
@@ -31,12 +35,12 @@ async def run_apart(
     except OSError as error:
         raise Fault("internal", f"No process could be started to read the {what}: {error.strerror}.") from None
     if ended.is_late:
-        raise Fault("too_large", f"The {what} could not be read within {seconds:g} seconds.")
+        raise EndedFault("too_large", f"The {what} could not be read within {seconds:g} seconds.", late=True)
     try:
         reply: dict[str, Any] = json.loads(ended.output)
     except ValueError:
         sentence = "the file is damaged, or needs more than it may use"
-        raise Fault("too_large", f"The reader of the {what} ended early ({ended.how}): {sentence}.") from None
+        raise EndedFault("too_large", f"The reader of the {what} ended early ({ended.how}): {sentence}.") from None
     if fault := reply.get("fault"):
         kind = fault["kind"] if fault["kind"] in KINDS else "internal"
         raise Fault(kind, fault["message"], action=fault["action"])

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from specloom.core import EndedFault
+from specloom.domains.scrape.documents import read as documents
+from specloom.domains.scrape.documents.document import Document
 from tests.support.documents import lines, make_pdf, pdf_stream
 from tests.support.paper_store import World
 
@@ -163,3 +166,25 @@ def test_a_search_reads_a_dozen_pdfs_and_says_how_many_are_left(world: World) ->
 
     assert (first["unread_pdfs"], first["count"]) == (3, 12)
     assert ("unread_pdfs" in second, second["count"]) == (False, 14)
+
+
+def test_pdfs_that_fail_for_the_moment_come_behind_all_others(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    is_late = True
+
+    async def read_late(body: bytes, content_type: str, url: str) -> Document:
+        if is_late and b"late" in body:
+            raise EndedFault("too_large", "The document could not be read within 20 seconds.", late=True)
+        return documents.read(body, content_type, url)
+
+    monkeypatch.setattr(documents, "read_apart", read_late)
+    for number in range(14):
+        put(world.root, f"10.1234/a{number:02}", f"Paper {number}", "2000", to_pdf([f"Otter {number}."]) + b"late")
+    put(world.root, "10.1234/z", "Last", "2000", to_pdf(["Page of the weasel."]))
+    world.environ["DOIGET_CACHE_ROOT"] = str(world.folder / "cache")
+
+    answers = [world.call("search_local", query="weasel") for _ in range(2)]
+    is_late = False
+    after = [world.call("search_local", query="otter") for _ in range(2)]
+
+    assert [(answer["count"], answer["unread_pdfs"]) for answer in answers] == [(0, 15), (1, 14)]
+    assert [(answer["count"], answer.get("unread_pdfs")) for answer in after] == [(12, 2), (14, None)]

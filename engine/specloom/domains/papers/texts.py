@@ -17,11 +17,12 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Final, ParamSpec, TypeVar
 
-from specloom.core import Fault, dataclass, make_database, make_folder
+from specloom.core import EndedFault, Fault, dataclass, make_database, make_folder
 from specloom.domains.text.fold import fold
 from specloom.domains.text.outline import find_pages
 from specloom.domains.text.passages import split_passages
@@ -54,6 +55,9 @@ _PREFIX: Final = 5
 """Letters from which on a word is also found as the beginning of a longer one."""
 _LASTING: Final = frozenset({"content_empty", "auth_required", "too_large"})
 """Kinds of faults that a file has by itself, and not the moment."""
+_FAILED: Final[dict[Path, int]] = {}
+"""PDFs that this process began to read and could not, by when that was: searches begin with all others."""
+_TURNS: Final = count()
 _CUT: Final = "too_large"
 """The kind beside a text that is not the whole of its PDF, and no problem."""
 _JOINER: Final = re.compile(r"['’ʼ`\-‐‑]")
@@ -146,6 +150,8 @@ class StoredTexts:
         waiting, gone = await self._try(self._find_unread, ([], set()), pdfs)
         if gone:
             await self._try(self._forget_entries, None, gone)
+        # Else those that fail for the moment would keep all behind them from being read.
+        waiting.sort(key=lambda key: _FAILED.get(pdfs[key], -1))
         turns = asyncio.Semaphore(AT_ONCE)
         done, latest = 0, time.monotonic() + SECONDS
 
@@ -156,12 +162,16 @@ class StoredTexts:
                 if time.monotonic() > latest or self._is_hindered:
                     return False
                 is_read = True
+                # A call that is given up meanwhile has failed, too.
+                _FAILED[pdfs[key]] = next(_TURNS)
                 try:
                     await self.read(context, key, pdfs[key])
                 except Fault as fault:
-                    is_read = fault.kind in _LASTING
+                    is_read = _is_lasting(fault)
                 except OSError:
                     is_read = False
+            if is_read:
+                _FAILED.pop(pdfs[key], None)
             done += 1
             context.tell(done, min(most, len(waiting)), f"reading stored PDFs, {done} of {min(most, len(waiting))}")
             return is_read and not self._is_hindered
@@ -442,10 +452,15 @@ async def _extract(context: Context, body: bytes, name: str) -> tuple[str, str, 
     try:
         document = await read_apart(body, PDF, name) if context.is_live else read(body, PDF, name)
     except Fault as fault:
-        if fault.kind not in _LASTING:
+        if not _is_lasting(fault):
             raise
         return "", fault.kind, fault.message
     return document.text, _CUT if document.truncated else "", ""
+
+
+def _is_lasting(fault: Fault) -> bool:
+    """Whether a PDF fails by itself: a reader that was ended, or ran out of time, may do better at another moment."""
+    return fault.kind in _LASTING and not isinstance(fault, EndedFault)
 
 
 def _to_places(text: str) -> Iterator[tuple[int, int, int]]:

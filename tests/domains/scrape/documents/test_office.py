@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from specloom.core.faults import Fault
+from specloom.core.sandbox import EndedFault
 from specloom.domains.scrape.documents import read as documents
 from specloom.domains.scrape.documents.document import Limits
 from tests.support.documents import DRAW, WORD, lines, make_docx, make_pdf, make_pptx, make_zip, paragraph, shape
@@ -289,7 +290,7 @@ async def test_a_process_that_cannot_be_started_or_is_late_is_a_fault(monkeypatc
         with pytest.raises(Fault, match="No process could be started to read the document: No such file") as missing:
             await documents.read_apart(make_docx(paragraph("x")), "", "")
     monkeypatch.setattr(documents, "_GRACE", 0)
-    with pytest.raises(Fault, match="could not be read within 0 seconds") as late:
+    with pytest.raises(EndedFault, match="could not be read within 0 seconds") as late:
         await documents.read_apart(make_docx(paragraph("x")), "", "", limits=Limits(seconds=0))
 
     assert (missing.value.kind, late.value.kind) == ("internal", "too_large")
