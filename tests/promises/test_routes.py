@@ -518,3 +518,37 @@ async def test_titles_are_shown_without_markup_and_with_all_of_their_words() -> 
     )
 
     assert [one["title"] for one in answer["papers"]] == list(titles.values())
+
+
+async def test_a_key_of_one_letter_masks_no_word_of_what_failed() -> None:
+    upstreams = Upstreams(otherwise=(422, {}, {"error": {"detail": "The key kind lacks rights to look back"}}))
+
+    result = await Product(upstreams, {"BRAVE_API_KEY": "k"}).call("web_search", query="otters", provider="brave")
+
+    told = result["content"][0]["text"]
+    assert result["isError"]
+    assert "•" not in told
+    assert "Brave" in told
+
+
+async def test_a_long_abstract_ends_behind_a_word_and_shows_that_it_goes_on() -> None:
+    reply = works("Otters")
+    reply["message"]["items"][0]["abstract"] = "<jats:p>" + "Otterholts " * 90 + "</jats:p>"
+    upstreams = Upstreams({"api.crossref.org/works": reply})
+
+    answer = await Product(upstreams).answer("academic_search", query="otters", provider="crossref")
+
+    (paper,) = answer["papers"]
+    assert paper["abstract"].endswith("Otterholts …")
+    assert len(paper["abstract"]) <= 500
+
+
+async def test_an_unknown_status_of_trials_is_refused_with_those_that_there_are() -> None:
+    upstreams = Upstreams()
+
+    result = await Product(upstreams).call("clinical_search", query="otters", status="ASLEEP")
+
+    assert result["isError"]
+    assert "ASLEEP" in result["content"][0]["text"]
+    assert "RECRUITING" in result["content"][0]["text"]
+    assert upstreams.asked == []
