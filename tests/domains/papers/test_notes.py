@@ -224,6 +224,17 @@ def test_a_link_out_of_the_folder_is_not_followed(world: World, vault: Path) -> 
     assert not list(outside.iterdir())
 
 
+@pytest.mark.parametrize("asked", [{"query": "in:nowhere"}, {"refs": ["@nobody"]}])
+def test_what_finds_nothing_empties_no_list(world: World, vault: Path, asked: dict[str, Any]) -> None:
+    world.call("library_notes")
+    before = files(vault)
+
+    told = world.call("library_notes", **asked)
+
+    assert told["notices"] == ["Nothing in the store is what was asked for, so that no note and no list was written."]
+    assert files(vault) == before
+
+
 def test_a_dry_run_writes_nothing(world: World, vault: Path) -> None:
     store = files(world.root)
 

@@ -95,9 +95,11 @@ async def write_notes(
     if session:
         told = (await context.run("export_session", {"session_id": session, "format": "json"}))["document"]
         notes[f"{_name_session(told)}.md"] = _write_session(told, lines)
-    else:
+    elif lines or not (query or refs):
         title = f"Works: {query}" if query else "Works"
         notes["index.md"] = _write_list(title, lines)
+    else:
+        context.notice("Nothing in the store is what was asked for, so that no note and no list was written.")
     stamp = (from_epoch(context.now()) or "").replace("-", "").replace(":", "")
     for parent in {(place.folder / path).parent for path in notes}:
         _check_folder(parent)
