@@ -781,13 +781,13 @@ async def test_what_an_answer_links_is_written_to_files_and_none_is_overwritten(
         answer = await audits.audit(entries=[{"doi": "10.1234/fly"}], report="html", notes=True)
         kept = (await audits.read(answer["reportResource"])).content
 
-        await _save_linked(audits.executor, answer, str(tmp_path / "out"))
+        await _save_linked(audits.executor, "", answer, str(tmp_path / "out"))
 
         assert (tmp_path / "out" / "bibliography-audit.html").read_text(encoding="utf-8") == kept
         assert "audit of" in (tmp_path / "out" / "bibliography-with-notes.txt").read_text(encoding="utf-8")
         assert capsys.readouterr().err.count("wrote ") == 2
         with pytest.raises(CommandError, match="exists and is not overwritten"):
-            await _save_linked(audits.executor, answer, str(tmp_path / "out"))
+            await _save_linked(audits.executor, "", answer, str(tmp_path / "out"))
 
 
 @pytest.mark.parametrize("port", ["http", "-1", "65536"])
