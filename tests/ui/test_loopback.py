@@ -93,7 +93,7 @@ def test_what_is_no_question_of_the_page_is_said_to_be_none(page: LocalPage) -> 
     assert page.send("POST", path, usual, b"[]").status == 400
     assert page.send("POST", path, usual, b"{").status == 400
     assert page.send("POST", path, usual | {"Content-Type": "text/plain"}, b"{}").status == 415
-    assert page.send("POST", path, usual, b" " * (2 << 20) + b"{}").status == 413
+    assert page.send("POST", path, usual, b" " * (8 << 20)).status == 413  # more than the sockets hold
     assert page.send("POST", path, usual | {"Content-Length": f"{5:09}{0:09}"}).status == 413
     assert page.send("POST", path, usual | {"Content-Length": "9" * 5000}).status == 413
     assert page.ask("nothing").status == 404

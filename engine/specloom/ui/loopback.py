@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import secrets
+import socket
 import socketserver
 import threading
 from collections.abc import Awaitable, Callable, Mapping
@@ -31,6 +32,8 @@ MOST_BODY = 2 << 20
 """Bytes of a request."""
 PATIENCE = 30.0
 """Seconds that a connection may be silent."""
+MOST_DROPPED = 16 << 20
+"""Bytes of a refused request that are still taken, so that its sender comes to read why it is refused."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
@@ -186,6 +189,17 @@ class _Handler(BaseHTTPRequestHandler):
         # What comes with it is not read, so the connection ends.
         self.close_connection = True
         self._send(status, f"{sentence}\n".encode(), "text/plain", {"Connection": "close"})
+        if self.headers.get("Content-Length", "0") != "0" or "Transfer-Encoding" in self.headers:
+            self._drop_body()
+
+    def _drop_body(self) -> None:
+        """Take what is still sent, and forget it: a connection closed over it is reset, and the answer lost with it."""
+        with contextlib.suppress(OSError):
+            self.connection.shutdown(socket.SHUT_WR)
+            self.connection.settimeout(1)
+            left = MOST_DROPPED
+            while left > 0 and (piece := self.connection.recv(1 << 16)):
+                left -= len(piece)
 
     def _send(
         self, status: int, body: bytes, kind: str, headers: Mapping[str, str] | None = None, *, policy: str = POLICY
