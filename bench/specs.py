@@ -62,18 +62,18 @@ spec: capability/1
 name: grown
 title: Grown search
 description: Made for a benchmark.
-routing: {key: grown, order: []}
+routing: {{key: grown, order: [{order}]}}
 arguments:
-  query: {type: text, description: What is asked.}
-  num_results: {type: integer, description: How many.}
-  time_range: {type: text, description: Not older.}
+  query: {{type: text, description: What is asked.}}
+  num_results: {{type: integer, description: How many.}}
+  time_range: {{type: text, description: Not older.}}
 row:
-  title: {type: text, description: Title.}
-  url: {type: url, required: true, description: Address.}
-  snippet: {type: text, description: Quote.}
-  display_link: {type: text, description: Host.}
-  extra_snippets: {type: list, description: More.}
-  published_at: {type: timestamp, description: When.}
+  title: {{type: text, description: Title.}}
+  url: {{type: url, required: true, description: Address.}}
+  snippet: {{type: text, description: Quote.}}
+  display_link: {{type: text, description: Host.}}
+  extra_snippets: {{type: list, description: More.}}
+  published_at: {{type: timestamp, description: When.}}
 """
 _TOOL = """\
 spec: tool/1
@@ -109,7 +109,8 @@ examples:
 
 def write_grown(root: Path, providers: int, tools: int) -> None:
     """A folder with so many providers of one capability, each with two examples, and so many tools over it."""
-    _write(root / "providers.d/capabilities/grown.yaml", _CAPABILITY)
+    order = ", ".join(f"grown_{number:04}" for number in range(providers))
+    _write(root / "providers.d/capabilities/grown.yaml", _CAPABILITY.format(order=order))
     for number in range(providers):
         name = f"grown_{number:04}"
         service = f"  base: https://{name.replace('_', '-')}.example.org"
