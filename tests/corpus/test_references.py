@@ -101,6 +101,14 @@ def test_bibtex_keeps_all_and_gives_the_same_text_again(stores: World, style: st
     assert items_of(items) == ITEMS
 
 
+def test_items_of_zotero_keep_all_that_one_item_can(stores: World) -> None:
+    text, lost = carried(stores, BIB, "zotero-json")
+    items, _ = carried(stores, text, "csl-json")
+
+    assert lost == {"collections": 1, "files": 1}
+    assert items_of(items) == ITEMS
+
+
 def test_a_way_through_four_formats_loses_what_ris_says_that_it_has_no_place_for(stores: World) -> None:
     ris, lost = carried(stores, BIB, "ris")
     csl, _ = carried(stores, ris, "csl-json")

@@ -71,6 +71,7 @@ class Zotero:
     def _item(at: int) -> dict[str, Any]:
         data = {
             "itemType": "book",
+            "title": f"Otters {at}",
             "date": "2001",
             "creators": [],
             "tags": [{"tag": "river"}],

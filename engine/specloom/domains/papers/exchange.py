@@ -26,7 +26,7 @@ MOST = 2000
 """Works of one call."""
 LONG = 20_000
 """Characters from which on a text is kept whole beside the answer, which may have no room for all of it."""
-_MIME_TYPES = {"csl-json": "application/json", "endnote-xml": "application/xml"}
+_MIME_TYPES = {"csl-json": "application/json", "zotero-json": "application/json", "endnote-xml": "application/xml"}
 _KEY_OF = re.compile(r"@\s{0,9}[A-Za-z]{1,30}\s{0,9}[{(]\s{0,9}([^\s,{}()]{1,200})")
 
 

@@ -22,6 +22,8 @@ RIS = "TY  - JOUR\r\nTI  - Otters swim\r\nER  - \r\n\r\nTY  - BOOK\r\nTI  - Weir
 NBIB = "PMID- 1\nTI  - Otters swim\n\nPMID- 2\nTI  - Weirs\n"
 CSL = '[{"id": "o", "title": "Otters swim", "annote": "my own", "x": [1]}, {"id": "w", "title": "Weirs"}]'
 XML = "<xml><records><record><titles><title>Otters swim</title></titles></record></records></xml>"
+MINE = '{"itemType": "book", "title": "Otters", "notes": [{"note": "<p>my own</p>"}]}'
+ITEMS = f'[{MINE}, {{"itemType": "map", "title": "W"}}]'
 TEXT = "References\n\n[1] Otter A. Otters swim in rivers. 2020.\n\n[2] Weir B. Weirs of the north\n    and south. 2021."
 
 
@@ -33,7 +35,15 @@ def noted(document: str, format_: str, *indexes: int) -> str:
 
 @pytest.mark.parametrize(
     ("document", "format_"),
-    [(BIB, "bibtex"), (RIS, "ris"), (NBIB, "nbib"), (CSL, "csl-json"), (XML, "endnote-xml"), (TEXT, "text")],
+    [
+        (BIB, "bibtex"),
+        (RIS, "ris"),
+        (NBIB, "nbib"),
+        (CSL, "csl-json"),
+        (XML, "endnote-xml"),
+        (ITEMS, "zotero-json"),
+        (TEXT, "text"),
+    ],
 )
 def test_an_entry_with_a_note_is_read_as_it_was(document: str, format_: str) -> None:
     before, after = parse_bibliography(document, format_), parse_bibliography(noted(document, format_, 0), format_)
@@ -70,3 +80,13 @@ def test_notes_of_others_stand_where_they_have_the_readers_own() -> None:
     }  # fmt: skip
     assert noted(TEXT, "text", 1).endswith(f"    and south. 2021.\n    [{NOTE}]\n")
     assert noted(XML, "endnote-xml", 0).count("<research-notes>") == 1
+
+
+def test_notes_of_items_of_zotero_stand_beside_those_of_the_reader() -> None:
+    first, second = json.loads(noted(ITEMS, "zotero-json", 0))
+
+    assert first["notes"] == [
+        {"note": "<p>my own</p>"},
+        {"note": "<p>audit of 2026-01-01: retracted; 100 % of {it} &amp; more</p>"},
+    ]
+    assert "notes" not in second

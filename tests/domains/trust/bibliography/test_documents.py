@@ -355,7 +355,7 @@ def test_an_unknown_style_is_refused_with_the_known_ones():
 
 
 def test_an_empty_list_is_an_empty_text_or_array():
-    assert [render([], style)[0] for style in STYLES] == [*[""] * 10, "[]", "", "", "<xml>\n  <records/>\n</xml>"]
+    assert [render([], style)[0] for style in STYLES] == [*[""] * 10, "[]", "", "", "<xml>\n  <records/>\n</xml>", "[]"]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\v", "\f", "\x1c", "\x85", "\u2028", "\u2029"])

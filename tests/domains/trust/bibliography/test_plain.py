@@ -160,6 +160,7 @@ def test_what_is_no_reference_is_told_by_its_line_and_loses_no_other() -> None:
         ("[Bell19] Bell J. Beavers. River Ecol. 2019;14:1-9.", "text"),
         ("  [ 12 ] Bell J. Beavers. River Ecol. 2019;14:1-9.", "text"),
         ('[{"title": "A"}]', "csl-json"),
+        ('[{"title": "A", "itemType": "book"}]', "zotero-json"),
         ("[]", "csl-json"),
         ("[1, 2]", "csl-json"),
         ("PMID- 1234\nTI  - A\n", "nbib"),

@@ -1,11 +1,13 @@
 """A bibliography once more with what was found of its entries as notes; all else of it, its keys too, stays as it is.
 
 Notes stand where each format has the reader's own: `annote` in BibTeX (`audit` where there is one), `N1` in RIS, `GN`
-in NBIB, `annote` in CSL-JSON, `research-notes` in EndNote XML, a line below the reference in plain words.
+in NBIB, `annote` in CSL-JSON, `notes` in JSON of Zotero, `research-notes` in EndNote XML, a line below the reference in
+plain words.
 """
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -20,8 +22,8 @@ _RECORD_ENDS = {"ris": re.compile(r"^\s{0,9}ER\s{0,4}-"), "nbib": re.compile(r"^
 
 def annotate(document: str, format_: str, notes: Mapping[int, str], lines: Mapping[int, int]) -> str:
     """The document with notes of its entries, by their index; `lines` has the line of each entry that was read."""
-    if format_ == "csl-json":
-        return _annotate_items(document, notes)
+    if format_ in ("csl-json", "zotero-json"):
+        return _annotate_items(document, notes, has_notes=format_ == "zotero-json")
     if format_ == "endnote-xml":
         return _annotate_xml(document, notes)
     starts = sorted((line, index) for index, line in lines.items())
@@ -73,7 +75,7 @@ def _annotate_bibtex(document: str, notes: Mapping[int, str], starts: Iterable[t
     return "".join([*pieces, document[last:]])
 
 
-def _annotate_items(document: str, notes: Mapping[int, str]) -> str:
+def _annotate_items(document: str, notes: Mapping[int, str], *, has_notes: bool) -> str:
     try:
         data: Any = json.loads(document)
     except ValueError:
@@ -81,7 +83,13 @@ def _annotate_items(document: str, notes: Mapping[int, str]) -> str:
     items = data.get("items", data.get("references")) if isinstance(data, dict) else data
     items = items if isinstance(items, list) else [data]
     for index, item in enumerate(items):
-        if index in notes and isinstance(item, dict):
+        if index not in notes or not isinstance(item, dict):
+            continue
+        if has_notes:
+            before = item.get("notes")
+            note = {"note": f"<p>{html.escape(notes[index], quote=False)}</p>"}
+            item["notes"] = [*(before if isinstance(before, list) else []), note]
+        else:
             item["annote"] = "\n".join(filter(None, (str(item.get("annote") or ""), notes[index])))
     return json.dumps(data, ensure_ascii=False, indent=2)
 

@@ -21,8 +21,9 @@ from .entry import BibliographyEntry
 from .plain import find_reference_section, looks_like_list, parse_plain, split_list
 from .tagged import NBIB_START, parse_medline, parse_record, split_nbib, split_ris
 from .untaken import find_untaken
+from .zotero import is_zotero, parse_zotero
 
-FORMATS = ("csl-json", "ris", "bibtex", "nbib", "endnote-xml", "text")
+FORMATS = ("csl-json", "ris", "bibtex", "nbib", "endnote-xml", "zotero-json", "text")
 LONGEST_DOCUMENT = 6_000_000
 # The parser of BibTeX takes time that grows with the square of what is nested; whole bibliographies have fewer entries.
 MOST_BIBTEX_ENTRIES = 30_000
@@ -142,7 +143,7 @@ def detect_format(text: str) -> str:
     start = text.lstrip("\ufeff \t\r\n")
     # A number or a name in brackets numbers a reference; an array has an object or nothing in its own.
     if start.startswith(("[", "{")) and not _NUMBERED.match(start):
-        return "csl-json"
+        return "zotero-json" if is_zotero(start) else "csl-json"
     if start.startswith("@"):
         return "bibtex"
     if start.startswith("<") and ENDNOTE_START.match(start):
@@ -163,6 +164,9 @@ def _read(text: str, format_: str) -> Iterator[tuple[int, BibliographyEntry | st
     if format_ == "csl-json":
         for line, item, problem in split_csl(text):
             yield line, problem or parse_item(item), item
+    elif format_ == "zotero-json":
+        for line, item, problem in split_csl(text):
+            yield line, problem or parse_zotero(item), item
     elif format_ == "ris":
         for line, tags, problem in split_ris(text):
             # A record that nothing ends is still a record.

@@ -22,6 +22,7 @@ from .losses import find_losses
 from .styles import STYLES as READ
 from .styles import defuse, write_list
 from .tagged import to_nbib, to_ris
+from .zotero import to_zotero
 
 # --- A list of entries as one text in a named style, the same bytes for the same list ---------------------------------
 
@@ -33,6 +34,7 @@ _WRITTEN = {
     "biblatex": to_biblatex,
     "nbib": to_nbib,
     "endnote-xml": to_endnote,
+    "zotero-json": to_zotero,
 }
 STYLES = (*READ, *_WRITTEN)
 INTERCHANGE = frozenset(_WRITTEN)

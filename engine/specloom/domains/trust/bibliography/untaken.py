@@ -14,11 +14,13 @@ _DATES = {
     "ris": ("DA", "PY", "Y1"),
     "csl-json": ("issued",),
     "nbib": ("DP",),
+    "zotero-json": ("date",),
 }
 _NAMES = {
     "bibtex": {"doi": "doi", "url": "url"},
     "ris": {"DO": "doi", "UR": "url"},
     "csl-json": {"DOI": "doi", "URL": "url"},
+    "zotero-json": {"DOI": "doi", "url": "url"},
 }
 _TIME = re.compile(r"[T ][0-9]{1,2}:.{0,40}")
 _ABOUT = frozenset({"ca", "c", "circa", "spring", "summer", "autumn", "fall", "winter", "st", "nd", "rd", "th"})
