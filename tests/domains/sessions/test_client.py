@@ -104,7 +104,7 @@ async def test_a_session_tells_every_documented_field(server: Server, era: str) 
         "sourceTypes": {"web": 2},
         "gaps": sorted(second["coverage"]["gaps"]),
     }
-    assert second["refinementQueries"][0] == '"otter diet" crabs'
+    assert second["refinementQueries"][0] == "otter diet crabs"
     assert second["refinementResults"][0]["results"][0] == {
         "title": "Sea otters",
         "url": "https://otters.example/sea",
@@ -211,7 +211,7 @@ async def test_a_thorough_step_tells_how_far_it_is(server: Server) -> None:
         }
         await client.call_tool("sequential_search", {**told, "knowledgeGap": "Crabs?"}, progress_callback=hear)
 
-    assert steps == [(0.0, 'searching: "otters" Crabs'), (1.0, "searched")]
+    assert steps == [(0.0, "searching: otters Crabs"), (1.0, "searched")]
 
 
 async def test_an_export_is_a_report_or_data_and_linked_when_it_is_long(server: Server) -> None:

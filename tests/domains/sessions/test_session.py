@@ -673,44 +673,6 @@ def test_coverage_counts_hosts_and_types_and_says_what_is_thin():
     assert "dominantDomain" not in describe(source("a.example"))
 
 
-def test_queries_go_where_the_session_has_not_been():
-    covered = sources.describe_coverage([source("a.example", "academic", at) for at in range(4)])
-    gaps = [
-        trail.Gap(description="Which otters were counted in 2019?"),
-        trail.Gap(description="otter numbers are still unknown"),
-        trail.Gap(description="why"),
-    ]
-
-    queries = sources.suggest_queries("otter numbers", gaps, covered)
-
-    assert queries == [
-        '"otter numbers" otters counted 2019 after:2019',
-        "otter numbers latest",
-        "otter numbers -site:a.example",
-        "otter numbers news",
-    ]
-    assert sources.suggest_queries("", gaps, covered) == ["otters counted 2019 after:2019", "otter numbers"]
-    assert (
-        len(sources.suggest_queries("g", [trail.Gap(description=f"question word{at}") for at in range(9)], covered))
-        == 6
-    )
-
-
-def test_a_goal_of_many_words_is_not_looked_for_as_it_stands_and_queries_fit_a_search():
-    goal = "Find out what the otters of the coast of Wales eat in winter and who counts them"
-    covered = sources.describe_coverage([source("a.example", at=at) for at in range(4)])
-
-    queries = sources.suggest_queries(goal, [trail.Gap(description="Which crabs?")], covered)
-    long = sources.suggest_queries(
-        "otter " * 400, [trail.Gap(description="crab " + "x" * 900), trail.Gap(description="獺" * 900)], covered
-    )
-
-    assert queries == [f"{goal} crabs", f"{goal} -site:a.example", f"{goal} peer-reviewed"]
-    assert max(map(len, long)) <= 400
-    assert long[0].endswith("otter crab")
-    assert set(long[1].rpartition(" ")[2]) == {"獺"}
-
-
 # --- exported ---------------------------------------------------------------------------------------------------------
 
 

@@ -1,18 +1,17 @@
-"""Sources of a session: one entry for one thing, whoever found it; how widely they spread, and what to ask next."""
+"""Sources of a session: one entry for one thing, whoever found it; how widely they spread."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from specloom.core import canonical_url
-from specloom.domains.text import find_doi, is_stop_word, to_host
+from specloom.domains.text import find_doi, to_host
 from specloom.plugins.records import record
 
-from .session import Gap, ResearchSession, SessionSource, SitedSource
+from .session import ResearchSession, SessionSource, SitedSource
 
 MOST_SOURCES = 500
 """Sources that one session holds; what is found beyond that is counted."""
@@ -141,29 +140,14 @@ def _cut_names(names: str, most: int) -> str:
 
 # --- how widely a session has looked: facts about sources, never an answer ------------------------------------------
 
-MOST_QUERIES = 6
-"""Follow-up questions that are suggested."""
 RUN_QUERIES = 3
 """Suggested questions that a thorough step runs."""
 RUN_RESULTS = 5
 """Results that each of those asks for."""
-QUOTED_WORDS = 8
-"""Words of a goal that is looked for as it stands; hardly a page has the whole of a longer one."""
-_GOAL, _NOVEL = 200, 150
-"""Characters of a question that a goal and the words of an open question may take: web searches take 400."""
 THIN = 3
 """Fewer sources than this are called few."""
 DOMINANT = 0.6
 """A host with more than this share of several sources dominates them."""
-
-_COMPLEMENTS = {"academic": "news", "paper": "news", "peer_reviewed": "news", "news": "paper"}
-"""By the only type of source so far, what to look for beside it; `peer-reviewed` for every other type."""
-_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
-_YEAR = re.compile(r"\b(?:19|20)\d{2}\b")
-_OF_GAPS = frozenset(("before", "find", "information", "know", "known", "lack", "lacking", "missing")) | frozenset(
-    ("need", "needed", "needs", "still", "unclear", "unknown", "yet")
-)
-"""Words beside function words that say of a question only that it is open."""
 
 
 @record
@@ -201,34 +185,3 @@ def describe_coverage(sources: Sequence[SessionSource]) -> SourceCoverage:
         source_types=dict(sorted(types.items())),
         gaps=sorted(gaps),
     )
-
-
-def suggest_queries(goal: str, gaps: Sequence[Gap], coverage: SourceCoverage) -> list[str]:
-    """Questions that would go where the session has not been: open questions first, then hosts, then types."""
-    goal = _shorten(goal.split(), _GOAL)
-    queries = [_ask_for(goal, gap.description) for gap in gaps]
-    if goal and coverage.dominant_domain:
-        queries.append(f"{goal} -site:{coverage.dominant_domain}")
-    types = list(coverage.source_types)
-    if goal and len(types) == 1:
-        queries.append(f"{goal} {_COMPLEMENTS.get(types[0], 'peer-reviewed')}")
-    return [query for query in dict.fromkeys(queries) if query][:MOST_QUERIES]
-
-
-def _ask_for(goal: str, gap: str) -> str:
-    known = {word.casefold() for word in _WORD.findall(goal)}
-    words = [word for word in _WORD.findall(gap) if word.casefold() not in _OF_GAPS | known and not is_stop_word(word)]
-    novel = _shorten(dict.fromkeys(words), _NOVEL)
-    year = _YEAR.search(gap)
-    since = f" after:{year[0]}" if year else ""
-    if not goal:
-        return novel + since if novel else ""
-    plain = goal.replace('"', "")
-    sought = f'"{plain}"' if len(plain.split()) <= QUOTED_WORDS else plain
-    return f"{sought} {novel}{since}" if novel else f"{goal} latest{since}"
-
-
-def _shorten(words: Iterable[str], characters: int) -> str:
-    """As many of these words as fit, and of a first one that is too long its beginning."""
-    text = " ".join(words)
-    return text if len(text) <= characters else text[: characters + 1].rpartition(" ")[0] or text[:characters]

@@ -13,6 +13,7 @@ from specloom.plugins import Context, procedure, split_owner
 from specloom.plugins.records import record
 
 from . import store, views
+from .queries import suggest_queries
 from .session import (
     CallOutcome,
     OpenGap,
@@ -23,7 +24,7 @@ from .session import (
     narrow,
     settle,
 )
-from .sources import RUN_QUERIES, RUN_RESULTS, describe_coverage, suggest_queries
+from .sources import RUN_QUERIES, RUN_RESULTS, describe_coverage
 from .store import SESSIONS
 
 SEARCH = "web"
