@@ -109,11 +109,13 @@ async def test_a_stored_work_is_read_by_its_cite_key_and_passages_name_their_pag
         whole = await ask(client, "read_more", source="@otter:21")
         passage = await ask(client, "read_more", source="@otter:21", query="line 41.3", max_tokens=400)
         sentence, _ = await refused(client, "read_more", source="@weasel")
+        near, _ = await refused(client, "read_more", source="@oter:21")
 
     assert path.exists()
     assert whole["title"] == "Of bridges"
     assert re.search(r"^@\d+ Page 41\n.*line 41\.3", passage["content"], re.MULTILINE | re.DOTALL)
     assert sentence == "No stored work has the cite key 'weasel'; doiget_search_local finds those that there are."
+    assert near == "No stored work has the cite key 'oter:21'; did you mean @otter:21?"
 
 
 async def test_the_references_of_a_stored_pdf_are_audited_by_its_reference(tmp_path: Path) -> None:

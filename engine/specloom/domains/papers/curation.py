@@ -12,11 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from specloom.core import Fault
+from specloom.domains.text import is_cite_key
 from specloom.plugins import Context, procedure
 from specloom.plugins.records import record
 
 from .config import STORE, TRASH_AGE, trash_retention
 from .entries import RECORD, TABLE, cite_key_of, own_of, texts_of, to_json
+from .search import say_unknown_key
 
 if TYPE_CHECKING:
     from specloom.domains.trust.bibliography.entry import BibliographyEntry
@@ -284,7 +286,9 @@ def _name(key: str, entry: Mapping[str, Any]) -> str:
 def _find(library: PaperLibrary, ref: str) -> str:
     key = library.find(ref)
     if key is None:
-        raise Fault("not_found", f"{ref[:80]!r} is not in the store", action="fix_arguments")
+        entries = [entry for entry, _ in library.store.summaries()] if is_cite_key(ref) else []
+        message = say_unknown_key(ref.strip(), entries) if is_cite_key(ref) else f"{ref[:80]!r} is not in the store"
+        raise Fault("not_found", message.rstrip("."), action="fix_arguments")
     return key
 
 

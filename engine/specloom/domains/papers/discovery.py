@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
-from specloom.domains.text import PaperId
+from specloom.domains.text import PaperId, is_cite_key
 from specloom.plugins import FLAG, NUMBER, OBJECT, TEXT, WHOLE, Context, JsonObject, listed, texts
 
 from .answers import OPEN, REF, TEXTS, answer_each, paper_procedure, parse_entry_ref
@@ -62,6 +62,7 @@ async def discover_papers(context: Context, query: str, names: JsonObject, bound
 
     `names` are those of an author, a venue and a publisher, `bounds` what else the capability is asked with.
     """
+    _refuse_key(query)
     journal, held = _open_journal(context), {"query": query, **bounds}
     with journal.session():
         for kind in KINDS:
@@ -239,6 +240,7 @@ async def resolve_citations(context: Context, queries: list[str], limit: int) ->
 
 
 async def _find_candidates(context: Context, query: str, limit: int) -> list[dict[str, Any]]:
+    _refuse_key(query)
     words = words_of(query)
     if not words:
         raise PaperFault("INVALID_REF", "A citation needs words: give authors, title, journal or year as one text.")
@@ -251,6 +253,12 @@ async def _find_candidates(context: Context, query: str, limit: int) -> list[dic
         rows = (await context.ask("citation_candidates", asked, provider=CANDIDATES_SOURCE)).rows
     candidates = [one for one in (judge(words, row) for row in rows) if one["score"] >= LEAST]
     return sorted(candidates, key=lambda one: -one["score"])
+
+
+def _refuse_key(query: str) -> None:
+    if is_cite_key(query):
+        advice = "doiget_info tells the stored work; words of the title or the authors find others"
+        raise PaperFault("INVALID_REF", f"{query.strip()[:80]!r} is a cite key, which no index knows; {advice}.")
 
 
 def words_of(text: str) -> list[str]:

@@ -199,12 +199,10 @@ def _find_entry(store: PaperStore, text: str) -> tuple[str, dict[str, Any] | Non
         paper = store.locate(parse_entry_ref(text))
         return paper.key, store.find(paper)
     name = text.strip().lower()
-    key = next((row["safekey"] for entry, row in store.summaries() if name in entry.names), "")
+    entries = store.summaries()
+    key = next((row["safekey"] for entry, row in entries if name in entry.names), "")
     if not key:
-        raise PaperFault(
-            "INVALID_REF",
-            f"No stored work has the cite key {text.strip()[1:80]!r}; doiget_search_local finds those that there are.",
-        )
+        raise PaperFault("INVALID_REF", search.say_unknown_key(text.strip(), [entry for entry, _ in entries]))
     return key, store.read(key)
 
 
@@ -253,7 +251,8 @@ async def search_papers(context: Context, query: str, limit: int = LISTED) -> di
         fitting = search.rank(asked, entries, texts)
         told: dict[str, Any] = {"unread_pdfs": unread} if unread else {}
         if not fitting and (corrected := search.correct(asked, [entry for entry, _ in entries])):
-            again = replace(asked, words=tuple(corrected.get(word, word) for word in asked.words))
+            nearer = tuple(corrected.get(word, word) for word in asked.words)
+            again = replace(asked, words=nearer, name=corrected.get(asked.name, asked.name))
             texts = await kept.find(again.words)
             if fitting := search.rank(again, entries, texts):
                 asked = again

@@ -10,7 +10,7 @@ from typing import Any
 
 from specloom.core import Fault, clean, count_tokens, dataclass, from_epoch
 from specloom.domains.scrape.records import PageCitation
-from specloom.domains.text import Onward, PaperName, open_text, to_arxiv_doi, to_cost, to_paper_name
+from specloom.domains.text import Onward, PaperName, is_cite_key, open_text, to_arxiv_doi, to_cost, to_paper_name
 from specloom.plugins import Context, from_json, procedure, to_json
 from specloom.plugins.records import record
 
@@ -58,6 +58,10 @@ _UNNAMED = (
     "identifier names no paper; write a DOI such as 10.1234/abc, arXiv:1706.03762, PMC123456, pmid:123, "
     "a Semantic Scholar id, or an address"
 )
+_KEYED = (
+    "identifier is a cite key, which only the store of papers knows; read_more reads the stored work, and doiget_info "
+    "tells its DOI"
+)
 _FROM_PAGE = "No archive and no free PDF gave the text; this is the paper's page, which may have the abstract only."
 PATIENCE = 20.0
 """Seconds that one upstream has for an answer, and twice as many one copy for its text; others may have it too."""
@@ -78,7 +82,7 @@ async def read_paper(context: Context, identifier: str, max_length: int, max_tok
     """
     name = to_paper_name(identifier)
     if not name:
-        raise Fault("validation", _UNNAMED)
+        raise Fault("validation", _KEYED if is_cite_key(identifier) else _UNNAMED)
     paper = await read_whole(context, name)
     source = to_source(name) or to_source(to_paper_name(paper.doi or "")) or paper.url
     if not paper.note:

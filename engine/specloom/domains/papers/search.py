@@ -148,14 +148,30 @@ def parse_query(text: str) -> StoreQuery:
 
 
 def correct(query: StoreQuery, entries: Iterable[SearchedEntry]) -> dict[str, str]:
-    """For words of a query that no entry has, the nearest that one has."""
+    """For words of a query that no entry has, the nearest that one has; for a cite key the nearest one."""
     entries = list(entries)
+    if query.name.startswith("@"):
+        near = find_near_key(query.name, entries)
+        return {query.name: near} if near else {}
     unknown = [word for word in query.words if not any(word in field for one in entries for field in one.fields)]
     if not 0 < len(unknown) <= _MOST_CORRECTED:
         return {}
     known = sorted({word for one in entries for field in one.fields[:4] for word in field.split()})
     nearest = {word: get_close_matches(word, known, 1, _NEAR) for word in unknown}
     return {word: near[0] for word, near in nearest.items() if near}
+
+
+def find_near_key(name: str, entries: Iterable[SearchedEntry]) -> str:
+    """The cite key with its `@` that is most like another one, in small letters; "" where none is like it."""
+    keys = sorted(known for entry in entries for known in entry.names if known.startswith("@"))
+    return next(iter(get_close_matches(name.lower(), keys, 1, _NEAR)), "")
+
+
+def say_unknown_key(name: str, entries: Iterable[SearchedEntry]) -> str:
+    """The sentence of a cite key that no stored work has, with the one that may be meant."""
+    near = find_near_key(name, entries)
+    advice = f"did you mean {near}?" if near else "doiget_search_local finds those that there are."
+    return f"No stored work has the cite key {name.removeprefix('@')[:80]!r}; {advice}"
 
 
 def _score(word: str, entry: SearchedEntry) -> int:

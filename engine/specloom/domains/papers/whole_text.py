@@ -14,6 +14,7 @@ from .config import CACHE, LOG, STORE
 from .entries import cite_key_of, to_plain
 from .fulltext import RENDERING, TEX_SOURCE, read_rendering, read_tex, to_markdown
 from .read_paper import ASKS, TTL, read_whole, to_key, to_source
+from .search import say_unknown_key
 
 if TYPE_CHECKING:
     from .store import PaperStore
@@ -111,8 +112,8 @@ async def _read_keyed(context: Context, address: str) -> WholeText:
     library = PaperLibrary.open(context) if context.is_personal else None
     key = library.find(address) if library is not None else None
     if library is None or key is None:
-        message = f"No stored work has the cite key {address[1:200]!r}; doiget_search_local finds those that there are."
-        raise Fault("not_found", message, action="fix_arguments")
+        entries = [entry for entry, _ in library.store.summaries()] if library is not None else []
+        raise Fault("not_found", say_unknown_key(address, entries), action="fix_arguments")
     entry = library.read(key)
     whole = await _read_entry(context, library.store, key, entry, instead="this text is from elsewhere")
     if whole is not None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .links import AS_KEPT, WORDS, LinkStyle, Rendition
     from .outline import Section, find_section, find_sections, follow_fence, show_outline
     from .paper_refs import (
-        ARXIV, PaperId, arxiv_at, find_ref, parse_ref, preprint_of, pubmed_number,
+        ARXIV, PaperId, arxiv_at, find_ref, is_cite_key, parse_ref, preprint_of, pubmed_number,
     )
     from .passages import Passage, choose_passages, quote_passages, split_passages
     from .people import Name, parse_name, parse_names, same_person, stands_in, to_display, to_initials
@@ -46,7 +46,7 @@ __getattr__ = exports(
         "language": "UNKNOWN LanguageProfile find_language is_function_word load_languages looks_foreign",
         "links": "AS_KEPT WORDS LinkStyle Rendition",
         "outline": "Section find_section find_sections follow_fence show_outline",
-        "paper_refs": "ARXIV PaperId arxiv_at find_ref parse_ref preprint_of pubmed_number",
+        "paper_refs": "ARXIV PaperId arxiv_at find_ref is_cite_key parse_ref preprint_of pubmed_number",
         "passages": "Passage choose_passages quote_passages split_passages",
         "people": "Name parse_name parse_names same_person stands_in to_display to_initials",
         "reading": "FirstWindow Onward is_markdown open_text to_digest",

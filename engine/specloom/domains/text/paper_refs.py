@@ -24,6 +24,7 @@ _PUBMED = re.compile(
     r"|https?://(?:pmc\.ncbi\.nlm\.nih\.gov|(?:www\.)?ncbi\.nlm\.nih\.gov/pmc)/articles/(?P<central>pmc[0-9]+)(?:[/?#]\S*)?",
     re.IGNORECASE,
 )
+_CITE_KEY = re.compile(r"@[^\s@,{}]{1,256}")
 _OUTSIDE = re.compile(r"[^A-Za-z0-9._-]")
 
 LONGEST_KEY = 192
@@ -85,6 +86,11 @@ def find_ref(scheme: str, text: str) -> PaperId | None:
         return parse_ref(f"{scheme}:{text}")
     except ValueError:
         return None
+
+
+def is_cite_key(text: str) -> bool:
+    """Whether a text is `@` and a cite key, by which only whoever gave it knows a work."""
+    return _CITE_KEY.fullmatch(text.strip()) is not None
 
 
 def arxiv_at(url: str) -> str:

@@ -18,6 +18,7 @@ from specloom.domains.text import (
     detect,
     find_decided,
     find_parties,
+    is_cite_key,
     strip_unseen,
     terms,
 )
@@ -60,6 +61,10 @@ BARE = (
     "that was meant is not known."
 )
 CALLED_RETRACTED = "No notice is listed, but the recorded title says that the work was retracted or withdrawn."
+KEYED = (
+    "'{key}' is a cite key, which no register knows; give its DOI, its address or the reference in words; "
+    "library_export writes that of a stored work"
+)
 DIFFERS = "The work exists, but the citation and its record differ in {fields}: see comparison."
 NOTICES = "Notices about it were not checked: {reason}."
 INDEXES = 9
@@ -124,6 +129,8 @@ async def _verify(context: Context, citation: str, claim: str) -> Citation:
     text = strip_unseen(citation).strip()
     if not text:
         raise Fault("validation", "the citation is empty; give a DOI, an address or a reference", argument="citation")
+    if is_cite_key(text):
+        raise Fault("validation", KEYED.format(key=text[:80]), argument="citation")
     detected = detect(text)
     is_mention = _is_mention(detected)
     mentioned = detected.identifier if is_mention and len(text.split()) == 1 else None
