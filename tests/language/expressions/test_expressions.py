@@ -154,7 +154,7 @@ def test_an_expression_has_a_value_a_shape_and_the_paths_it_reads(text, value, s
         ("lenght(rows)", "E203", "unknown function 'lenght'", 'did you mean "length"?', 0),
         ("row.uper(title)", "E203", "unknown function 'uper'", 'did you mean "upper"?', 4),
         ("clamp(args.count)", "E204", "clamp() takes 3 arguments, and got 1",
-         "clamp(nullable number, number, number)", 0),
+         "clamp(nullable number, nullable number, nullable number)", 0),
         ("not_null()", "E204", "not_null() takes at least 1 argument, and got 0", "not_null(any, …)", 0),
         ("trim(`1`)", "E204", "trim() takes nullable string as argument 1, and got a number", "", 5),
         ("word_count(`null`)", "E204", "word_count() takes string as argument 1, and got null", "", 11),

@@ -203,7 +203,12 @@ def test_values_are_written_into_texts_as_urls_want_them():
         ("values({a: `1`, b: `2.5`})", ListOf(NUMBER)),
         ("add(`1`, `2`)", INTEGER),
         ("unique(l)", ListOf(TEXT)),
-        ("abs(n)", INTEGER),
+        ("abs(n)", Maybe(INTEGER)),
+        ("abs(`-1`)", INTEGER),
+        ("add(n, `1`)", Maybe(INTEGER)),
+        ("clamp(`1`, `1`, n)", Maybe(INTEGER)),
+        ("sum(l[].length(@))", NUMBER),
+        ("sum([n])", Maybe(NUMBER)),
         ("max_by(`[]`, &a)", NULL),
         ("to_array(o.x)", ListOf(ANY)),
         ("records(o)", ListOf(RecordType({}, closed=False))),
@@ -366,6 +371,42 @@ def test_closures_and_interpreter_agree_on_what_fits(text, value):
         assert outcome(lambda w=written: evaluate(w, value)) == outcome(
             lambda w=written: evaluate_reference(w, value, TABLES)
         )
+
+
+NUMBERS = st.none() | st.integers(-9, 9) | st.sampled_from([0.5, 1.0, -2.5])
+ARITHMETIC = {"abs": 1, "add": 2, "ceil": 1, "clamp": 3, "floor": 1, "multiply": 2, "subtract": 2}
+AGGREGATES = ("avg", "max", "min", "sum")
+
+
+@pytest.mark.parametrize(("name", "count"), ARITHMETIC.items())
+@given(numbers=st.lists(NUMBERS, min_size=3, max_size=3))
+def test_arithmetic_on_null_is_null_and_on_numbers_a_number(name, count, numbers):
+    value = dict(zip("abc", numbers, strict=True))
+    text = f"{name}({', '.join('abc'[:count])})"
+
+    result = evaluate(text, value)
+
+    assert (result is None) == (None in numbers[:count])
+    assert result == evaluate_reference(text, value, TABLES)
+
+
+@pytest.mark.parametrize("name", AGGREGATES)
+@given(numbers=st.none() | st.lists(NUMBERS, min_size=1, max_size=4))
+def test_what_is_worked_out_of_several_numbers_is_null_where_one_is_not_there(name, numbers):
+    value = {"numbers": numbers}
+
+    result = evaluate(f"{name}(numbers)", value)
+
+    assert (result is None) == (numbers is None or None in numbers)
+    assert result == evaluate_reference(f"{name}(numbers)", value, TABLES)
+
+
+@given(left=NUMBERS, right=NUMBERS)
+@pytest.mark.parametrize("sign", ["<", "<=", ">", ">="])
+def test_a_comparison_with_null_is_null(sign, left, right):
+    result = evaluate(f"left {sign} right", {"left": left, "right": right})
+
+    assert (result is None) == (None in (left, right))
 
 
 @given(value=st.dictionaries(TEXTS, LISTS, min_size=1, max_size=3))

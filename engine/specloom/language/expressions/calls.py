@@ -20,6 +20,14 @@ def to_entry(function: Function) -> dict[str, Any]:
     return {"function": lambda _, *arguments: function.call(*arguments), "signature": tuple(signature)}
 
 
+def _has_no_number(name: str, arguments: list[Any]) -> bool:
+    """Whether a function of the numbers of a list, of which null is null, gets null or a list with null in it."""
+    function = FUNCTIONS.get(name)
+    if function is None or len(arguments) != 1 or not function.parameters[0].startswith("nullable array of "):
+        return False
+    return arguments[0] is None or (isinstance(arguments[0], list) and None in arguments[0])
+
+
 class SpecFunctions(Functions):
     """The package's function caller over our registry and the declared tables."""
 
@@ -29,6 +37,8 @@ class SpecFunctions(Functions):
     def call_function(self, function_name: str, resolved_args: Any) -> Any:
         """The result of the call; every failure is an `EvaluationError`."""
         arguments = list(resolved_args)
+        if _has_no_number(function_name, arguments):
+            return None
         try:
             return super().call_function(function_name, arguments)
         except FAILURES as error:

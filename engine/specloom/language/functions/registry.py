@@ -1,12 +1,13 @@
 """The functions that expressions may call: those of JMESPath and our own, in one registry with examples that are run.
 
-Null into a typed parameter is an error, as in JMESPath, except where the description says what null gives.
+Null into a typed parameter is an error, as in JMESPath, except where the description says what null gives. Arithmetic
+on null is null: what is worked out of a number that is not there is not there either.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
@@ -96,27 +97,27 @@ def _values(arguments: tuple[Shape, ...]) -> Shape:
 
 
 _DESCRIBED: dict[str, tuple[Shape | ResultOf, str]] = {
-    "abs": (_same, "The number without its sign."),
-    "avg": (maybe(NUMBER), "The mean of the numbers; null of none."),
-    "ceil": (INTEGER, "The number rounded up."),
+    "abs": (_same, "The number without its sign; null gives null."),
+    "avg": (maybe(NUMBER), "The mean of the numbers; null of none, for null and where one of them is null."),
+    "ceil": (INTEGER, "The number rounded up; null gives null."),
     "contains": (BOOLEAN, "Whether a list has the item, or a text the part."),
     "ends_with": (BOOLEAN, "Whether the text ends so."),
-    "floor": (INTEGER, "The number rounded down."),
+    "floor": (INTEGER, "The number rounded down; null gives null."),
     "join": (TEXT, "The texts of a list with the first argument between them."),
     "keys": (ListOf(TEXT), "The names of the fields of an object."),
     "length": (INTEGER, "How many characters, items or fields."),
     "map": (_mapped, "The expression applied to each item; nulls are kept."),
-    "max": (_item, "The largest of numbers or texts; null of none."),
+    "max": (_item, "The largest of numbers or texts; null of none, for null and where one of them is null."),
     "max_by": (_item, "The item for which the expression is largest; null of none."),
     "merge": (_merged, "One object of several; later fields win."),
-    "min": (_item, "The smallest of numbers or texts; null of none."),
+    "min": (_item, "The smallest of numbers or texts; null of none, for null and where one of them is null."),
     "min_by": (_item, "The item for which the expression is smallest; null of none."),
     "not_null": (_first_present, "The first argument that is not null."),
     "reverse": (_same, "The list or the text backwards."),
     "sort": (_same, "The numbers or texts in order."),
     "sort_by": (_same, "The items in the order of the expression, which gives all numbers or all texts."),
     "starts_with": (BOOLEAN, "Whether the text starts so."),
-    "sum": (NUMBER, "The sum of the numbers."),
+    "sum": (NUMBER, "The sum of the numbers; null for null and where one of them is null."),
     "to_array": (_as_list, "A list as it is, anything else as a list of one."),
     "to_number": (maybe(NUMBER), "The number that a text spells; null where it spells none."),
     "to_string": (TEXT, "A text as it is, anything else as JSON."),
@@ -125,18 +126,44 @@ _DESCRIBED: dict[str, tuple[Shape | ResultOf, str]] = {
 }
 
 
+_ARITHMETIC = frozenset({"abs", "avg", "ceil", "floor", "max", "min", "sum"})
+"""The package's functions of numbers, which give null for null here; with the package it is an error."""
+
+
+def _null_through(call: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda value: None if value is None else call(value)
+
+
+def _null_through_shape(result: Shape | ResultOf) -> ResultOf:
+    def shape_of(arguments: tuple[Shape, ...]) -> Shape:
+        given = strip(arguments[0])
+        is_doubtful = may_be_null(arguments[0]) or (isinstance(given, ListOf) and may_be_null(given.item))
+        shape = result(arguments) if callable(result) else result
+        return maybe(shape) if is_doubtful else shape
+
+    return shape_of
+
+
 def describe_builtins() -> dict[str, Function]:
     """Every function of the package by name, with our description where there is one."""
     found = {}
     for name, entry in sorted(Functions.FUNCTION_TABLE.items()):
         result, doc = _DESCRIBED.get(name, (ANY, ""))
+        call = getattr(_PACKAGE, f"_func_{name}")
+        kinds = [to_kind(parameter["types"]) for parameter in entry["signature"]]
+        if name in _ARITHMETIC:
+            kinds, call, result = (
+                [f"nullable {kind}" for kind in kinds],
+                _null_through(call),
+                _null_through_shape(result),
+            )
         found[name] = Function(
             name=name,
-            parameters=tuple(to_kind(parameter["types"]) for parameter in entry["signature"]),
+            parameters=tuple(kinds),
             variadic=any(parameter.get("variadic", False) for parameter in entry["signature"]),
             result=result,
             doc=doc,
-            call=getattr(_PACKAGE, f"_func_{name}"),
+            call=call,
         )
     return found
 
@@ -144,23 +171,19 @@ def describe_builtins() -> dict[str, Function]:
 # --- Our own functions of numbers, choices and times ------------------------------------------------------------------
 
 
-def _clamped(arguments: tuple[Shape, ...]) -> Shape:
-    bounded = _arithmetic(arguments)
-    return maybe(bounded) if may_be_null(arguments[0]) else bounded
-
-
 def _arithmetic(arguments: tuple[Shape, ...]) -> Shape:
-    return INTEGER if all(strip(shape) == INTEGER for shape in arguments) else NUMBER
+    shape = INTEGER if all(strip(one) == INTEGER for one in arguments) else NUMBER
+    return maybe(shape) if any(may_be_null(one) for one in arguments) else shape
 
 
 def _either(arguments: tuple[Shape, ...]) -> Shape:
     return join(arguments[1], arguments[2])
 
 
-@function("nullable number", "number", "number", result=_clamped)
-def _clamp(number: float | None, low: float, high: float) -> float | None:
+@function("nullable number", "nullable number", "nullable number", result=_arithmetic)
+def _clamp(number: float | None, low: float | None, high: float | None) -> float | None:
     """The number, or the bound that it is beyond; null gives null."""
-    return None if number is None else max(low, min(number, high))
+    return None if number is None or low is None or high is None else max(low, min(number, high))
 
 
 @function("any", "any", "any", result=_either)
@@ -176,22 +199,22 @@ def _lookup(table: Mapping[str, Any], key: Any) -> Any:
     return None if key is None else table.get(to_text(key))
 
 
-@function("number", "number", result=_arithmetic)
-def _add(first: float, second: float) -> float:
-    """The sum of two numbers."""
-    return _finite(first + second)
+@function("nullable number", "nullable number", result=_arithmetic)
+def _add(first: float | None, second: float | None) -> float | None:
+    """The sum of two numbers; null gives null."""
+    return None if first is None or second is None else _finite(first + second)
 
 
-@function("number", "number", result=_arithmetic)
-def _subtract(first: float, second: float) -> float:
-    """The first number less the second."""
-    return _finite(first - second)
+@function("nullable number", "nullable number", result=_arithmetic)
+def _subtract(first: float | None, second: float | None) -> float | None:
+    """The first number less the second; null gives null."""
+    return None if first is None or second is None else _finite(first - second)
 
 
-@function("number", "number", result=_arithmetic)
-def _multiply(first: float, second: float) -> float:
-    """The product of two numbers."""
-    return _finite(first * second)
+@function("nullable number", "nullable number", result=_arithmetic)
+def _multiply(first: float | None, second: float | None) -> float | None:
+    """The product of two numbers; null gives null."""
+    return None if first is None or second is None else _finite(first * second)
 
 
 @function("nullable number", result=null_or(TEXT))
