@@ -377,6 +377,41 @@ def test_a_provider_of_ones_own_breaks_no_example_of_the_first_layer(tmp_path: P
     assert [one for one in said(verdict) if one.startswith("E")] == []
 
 
+@pytest.mark.parametrize("remember", [False, True])
+def test_a_file_is_judged_by_itself_whatever_is_wrong_in_others(tmp_path: Path, *, remember: bool) -> None:
+    base, own = tmp_path / "base", tmp_path / "own"
+    lay_lights(base, own)
+    beta, gamma = own / "providers.d/beta.yaml", own / "providers.d/gamma.yaml"
+    gamma.write_text(WATCHER.replace("NAME", "gamma").replace("A watcher", "G  # decide: its title"), encoding="utf-8")
+    environ = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+
+    verdict, other = (
+        find_verdict([base, own], environ, remember=remember, paths=[path]) for path in (beta, own / "providers.d")
+    )
+
+    assert [one for one in said(verdict) if one.startswith("E")] == []
+    assert verdict.elsewhere[0] == 1
+    assert verdict.summary().endswith("1 error in other files; `specloom check` tells them")
+    assert [one.code for one in other.diagnostics if one.is_error] == ["E405"]
+    assert other.elsewhere == (0, 0)
+
+
+def test_a_file_is_judged_with_what_depends_on_it(tmp_path: Path) -> None:
+    base, own = tmp_path / "base", tmp_path / "own"
+    lay_lights(base, own)
+    environ = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    find_verdict([base, own], environ)
+    alpha = base / "providers.d/alpha.yaml"
+    alpha.write_text(alpha.read_text(encoding="utf-8").replace("name: alpha", "name: omega"), encoding="utf-8")
+    renamed = alpha.rename(alpha.with_name("omega.yaml"))
+
+    verdict = find_verdict([base, own], environ, paths=[renamed])
+
+    # The order of the capability names who is gone, and so does an example of the tool.
+    wrong = {Path(one.place.file).name for one in verdict.diagnostics if one.is_error}
+    assert wrong == {"find_lights.yaml", "sightings.yaml"}
+
+
 def test_an_example_of_the_first_layer_is_still_held_to_what_it_says_of_its_own_providers(tmp_path: Path) -> None:
     base, own = tmp_path / "base", tmp_path / "own"
     lay_lights(base, own)

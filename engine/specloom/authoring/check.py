@@ -59,6 +59,8 @@ class SpecVerdict:
     sources: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     remembered: bool = False
+    elsewhere: tuple[int, int] = (0, 0)
+    """How many errors, and how many diagnostics in all, are in files that were not asked for and are left out here."""
 
     @property
     def errors(self) -> int:
@@ -79,6 +81,7 @@ class SpecVerdict:
             "diagnostics": [one.to_json() for one in self.diagnostics],
             "seconds": round(self.seconds, 3),
             "remembered": self.remembered,
+            "elsewhere": {"errors": self.elsewhere[0], "warnings": self.elsewhere[1] - self.elsewhere[0]},
         }
 
     def summary(self) -> str:
@@ -86,7 +89,10 @@ class SpecVerdict:
         things = ", ".join(_count(number, name) for name, number in self.counts.items() if name != "examples")
         found = f"{_count(self.errors, 'errors')}, {_count(self.warnings, 'warnings')}"
         spent = "nothing changed" if self.remembered else f"in {self.seconds:.1f} s"
-        return f"{things}: {found}, {_count(self.counts.get('examples', 0), 'examples')} {spent}"
+        said = f"{things}: {found}, {_count(self.counts.get('examples', 0), 'examples')} {spent}"
+        errors, warnings = self.elsewhere[0], self.elsewhere[1] - self.elsewhere[0]
+        more = [_count(number, what) for number, what in ((errors, "errors"), (warnings, "warnings")) if number]
+        return f"{said}\n{' and '.join(more)} in other files; `specloom check` tells them" if more else said
 
 
 _PLURALS = {"capability": "capabilities", "lens": "lenses"}
@@ -117,14 +123,40 @@ def judge(roots: Sequence[Path]) -> SpecVerdict:
     return SpecVerdict(tuple(report), counts, library.sources, time.perf_counter() - began)
 
 
-def find_verdict(roots: Sequence[Path], environ: Mapping[str, str], *, remember: bool = True) -> SpecVerdict:
-    """The verdict on these roots, as `judge` gives it.
+def find_verdict(
+    roots: Sequence[Path], environ: Mapping[str, str], *, remember: bool = True, paths: Sequence[Path] = ()
+) -> SpecVerdict:
+    """The verdict on these roots, as `judge` gives it; with `paths` what of it is about these files or folders.
 
     It is that of the last run when no spec and no part of the engine changed since. Where specs did, those files are
     checked that changed, and those whose last check read what is different now.
     """
-    if not remember:
-        return judge(roots)
+    if not paths:
+        return _find_whole(roots, environ) if remember else judge(roots)
+    from .focus import focus
+    from .incremental.memory import Memory, load_memory
+    from .incremental.verdicts import Check
+
+    if remember:
+        verdict, memory = _find_whole(roots, environ), None
+    else:
+        began = time.perf_counter()
+        check = Check(roots, Memory())
+        report = tuple(check.run())
+        verdict = SpecVerdict(report, check.counts, check.library.sources, time.perf_counter() - began)
+        memory = check.kept
+    kept, left = focus(
+        verdict.diagnostics,
+        verdict.sources,
+        paths,
+        roots,
+        lambda: memory or load_memory(_memory_path(roots, environ), _digest_engine()),
+    )
+    errors = sum(one.is_error for one in left)
+    return replace(verdict, diagnostics=tuple(kept), elsewhere=(errors, len(left)))
+
+
+def _find_whole(roots: Sequence[Path], environ: Mapping[str, str]) -> SpecVerdict:
     began = time.perf_counter()
     sources = dict(_read_sources(roots))
     engine = _digest_engine()
@@ -134,7 +166,7 @@ def find_verdict(roots: Sequence[Path], environ: Mapping[str, str], *, remember:
     if verdict is not None:
         texts = {name: data.removeprefix(BOM_UTF8).decode("utf-8", "replace") for name, data in sources.items()}
         return replace(verdict, sources=texts, seconds=time.perf_counter() - began)
-    verdict = _judge_changed(roots, _stamp_path(roots[:1], environ).with_suffix(".files"), engine, environ)
+    verdict = _judge_changed(roots, _memory_path(roots, environ), engine, environ)
     verdict = replace(verdict, seconds=time.perf_counter() - began)
     _save_stamp(stamp, digest, verdict)
     return verdict
@@ -268,6 +300,10 @@ def _size(path: Path) -> int:
 def _stamp_path(roots: Sequence[Path], environ: Mapping[str, str]) -> Path:
     which = hashlib.sha256("\n".join(str(root.resolve()) for root in roots).encode()).hexdigest()[:12]
     return Path(cache_folder(environ)) / f"check-{which}.json"
+
+
+def _memory_path(roots: Sequence[Path], environ: Mapping[str, str]) -> Path:
+    return _stamp_path(roots[:1], environ).with_suffix(".files")
 
 
 def _load_stamp(path: Path, digest: str) -> SpecVerdict | None:

@@ -43,7 +43,7 @@ def _check(options: Namespace) -> int:
     from specloom.authoring import find_verdict
     from specloom.core import render
 
-    verdict = find_verdict(_roots(options.paths), os.environ, remember=not options.no_cache)
+    verdict = find_verdict(_roots(options.paths), os.environ, remember=not options.no_cache, paths=options.paths)
     code = PROBLEMS if verdict.errors or (options.warnings_as_errors and verdict.warnings) else 0
 
     def lines(paint: Paint, _width: int) -> list[str]:
