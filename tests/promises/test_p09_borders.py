@@ -74,6 +74,18 @@ async def test_a_direct_address_inside_is_refused(tmp_path: Path, upstream: Loop
     assert upstream.connections == 0
 
 
+@pytest.mark.parametrize(("host", "is_private"), [("127.0.0.1", True), ("localhost", True), ("0.0.0.0", False)])
+async def test_a_private_address_of_a_setting_is_refused_with_what_would_allow_it(
+    tmp_path: Path, upstream: Loopback, host: str, *, is_private: bool
+) -> None:
+    executor = demo_executor(write_demo(tmp_path, PUBLIC), f"http://{host}:{upstream.port}")
+
+    fault = await refuse(executor)
+
+    hint = "DEMO_URL may name such a host where `service` of demo says `private: true`."
+    assert fault.message.endswith(hint) == is_private
+
+
 @pytest.mark.parametrize(
     "answer", [["127.0.0.1"], ["93.184.216.34", "127.0.0.1"], ["::1"], ["10.1.2.3"], ["169.254.169.254"]]
 )

@@ -314,7 +314,8 @@ def test_what_cannot_be_worked_out_from_an_answer_is_a_changed_layout_that_says_
 
 
 def test_what_cannot_be_worked_out_before_there_is_an_answer_is_a_defect() -> None:
-    operation = WORKED_OUT.replace("/list/{args.query}", '/list\n    query: {q: "=subtract(number(args.query), `1`)"}')
+    query = """/list\n    query: {q: "=word_count(capture(args.query, '[0-9]'))"}"""
+    operation = WORKED_OUT.replace("/list/{args.query}", query)
 
     run = find(weave_texts(a_provider(operation)), {"query": "x"}, reply({"items": []}))
 

@@ -198,7 +198,8 @@ def check_address(ip: str | Address, *, host: str = "", allow_private: bool = Fa
     why = find_objection(address, allow_private=allow_private)
     if why:
         name = host or str(address)
-        _refuse(f"{name} is refused: {'it' if name == str(address) else f'its address {address}'} is {why}.")
+        kind = Fault if allow_private or find_objection(address, allow_private=True) else PrivateHost
+        _refuse(f"{name} is refused: {'it' if name == str(address) else f'its address {address}'} is {why}.", kind)
 
 
 def host_matches(host: str, patterns: Sequence[str]) -> bool:
@@ -221,8 +222,12 @@ def mask_url(url: str) -> str:
     return masked if len(masked) <= 300 else masked[:299] + "…"
 
 
-def _refuse(sentence: str) -> NoReturn:
-    raise Fault("validation", sentence)
+class PrivateHost(Fault):
+    """A host that is asked only where private addresses are allowed; another one is not asked at all."""
+
+
+def _refuse(sentence: str, kind: type[Fault] = Fault) -> NoReturn:
+    raise kind("validation", sentence)
 
 
 def _encode(text: str) -> str:
@@ -304,7 +309,7 @@ def _check_name(host: str, allow_private: bool) -> None:
     if _is_below(host, _DEAD_NAMES):
         _refuse(f"{host} is refused: names of this kind do not exist in the public DNS.")
     if not allow_private and _is_below(host, _LOCAL_NAMES):
-        _refuse(f"{host} is refused: it names a machine of the local network.")
+        _refuse(f"{host} is refused: it names a machine of the local network.", PrivateHost)
 
 
 def _is_below(host: str, names: Sequence[str]) -> bool:

@@ -337,7 +337,19 @@ def _named(fault: Fault, provider: Provider) -> Fault:
     if kind != fault.kind and not message.startswith(provider.title):
         # The transport says "HOST could not be reached: WHY", which is not said twice.
         message = f"{provider.title} cannot be reached: {message.replace(' could not be reached: ', ': ', 1)}"
+    if kind == "validation":
+        message += _private_hint(fault, provider)
     return fault.told_as(kind=kind, message=message, provider=provider.name)
+
+
+def _private_hint(fault: Fault, provider: Provider) -> str:
+    """What to write where an operator's setting names a host that is asked only if the spec allows private ones."""
+    from specloom.net import PrivateHost
+
+    settings = sorted(path[1] for path in provider.service.base.uses if path[0] == "config" and len(path) > 1)
+    if not isinstance(fault, PrivateHost) or not settings:
+        return ""
+    return f" {settings[0]} may name such a host where `service` of {provider.name} says `private: true`."
 
 
 # --- Drivers: something answers the requests of an operation, and only that differs from one to the other -------------
