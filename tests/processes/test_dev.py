@@ -15,42 +15,23 @@ from typing import Any
 import pytest
 
 from tests.support.demo_specs import CAPABILITY, PROVIDER, TEXTS, TOOL, write_demo
+from tests.support.hosted import PATIENCE, Hosted
 from tests.support.loopback import Call, Loopback, Reply
 from tests.support.server_process import call, initialize, notification, request
 
 pytestmark = pytest.mark.process
-PATIENCE = 300
 CHANGED = "notifications/tools/list_changed"
 LISTEN = {"notifications": {"toolsListChanged": True}}
 
 
-class Author:
+class Author(Hosted):
     """Somebody who writes specs in a folder, and the client of a server that serves them."""
 
     def __init__(self, folder: Path, **environ: str) -> None:
         self.folder = folder / "specs"
         write_demo(self.folder)
-        self._errors = (folder / "stderr").open("w+b")
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "SPECLOOM_"))}
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "specloom", "dev", "--tools", "demo_find"],
-            cwd=folder,
-            env={**kept, "HOME": str(folder), "SPECLOOM_PATH": str(self.folder), "DEMO_KEY": "k", **environ},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-        )
-        self._alarm = threading.Timer(PATIENCE, self._process.kill)
-        self._alarm.start()
-
-    def __enter__(self) -> Author:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.communicate(timeout=PATIENCE)
-        self._alarm.cancel()
-        self._errors.close()
-        assert self._process.returncode == 0
+        command = [sys.executable, "-m", "specloom", "dev", "--tools", "demo_find"]
+        super().__init__(command, folder, SPECLOOM_PATH=str(self.folder), DEMO_KEY="k", **environ)
 
     def write(self, name: str, old: str, new: str) -> None:
         """Put `new` in the place of `old` in a file."""
@@ -59,37 +40,10 @@ class Author:
         assert text.count(old) == 1
         path.write_text(text.replace(old, new), encoding="utf-8")
 
-    def send(self, message: dict[str, Any]) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(message).encode() + b"\n")
-        self._process.stdin.flush()
-
-    def receive(self) -> dict[str, Any]:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        assert line, self.stderr()
-        return json.loads(line)
-
-    def ask(self, message: dict[str, Any]) -> Any:
-        """The result of a request; what comes before it is dropped."""
-        self.send(message)
-        while (answer := self.receive()).get("id") != message["id"]:
-            pass
-        return answer["result"]
-
-    def wait_for(self, method: str) -> dict[str, Any]:
-        while (message := self.receive()).get("method") != method:
-            pass
-        return message
-
     def find(self, number: int, *, modern: bool = False) -> dict[str, Any]:
         """The tool as it is listed."""
         tools = self.ask(request(number, "tools/list", modern=modern))["tools"]
         return next(one for one in tools if one["name"] == "demo_find")
-
-    def stderr(self) -> str:
-        self._errors.seek(0)
-        return self._errors.read().decode()
 
 
 @pytest.fixture

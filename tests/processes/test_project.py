@@ -8,23 +8,18 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-import threading
 import venv
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.support.hosted import CLEAN, PATIENCE, Hosted
 from tests.support.loopback import Call, Loopback, Reply
 from tests.support.server_process import call, initialize, notification, request
 
 pytestmark = pytest.mark.process
 ROOT = Path(__file__).parents[2]
-PATIENCE = 300
-CLEAN = {
-    name: text for name, text in os.environ.items() if not name.startswith(("SPECLOOM_", "PYTHON", "COV_", "XDG_"))
-}
 
 
 def run(*command: str | Path, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:
@@ -84,54 +79,13 @@ def upstream() -> Iterator[Loopback]:
         yield loopback
 
 
-class Host:
-    """A client of a server that a host starts; a watchdog ends it if a test hangs."""
-
-    def __init__(self, program: Path, folder: Path, *words: str, **environ: str) -> None:
-        self._errors = (folder / "stderr").open("w+b")
-        self._process = subprocess.Popen(
-            [program, *words],
-            cwd=folder,
-            env={**CLEAN, "HOME": str(folder), **environ},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-        )
-        self._alarm = threading.Timer(PATIENCE, self._process.kill)
-        self._alarm.start()
-
-    def __enter__(self) -> Host:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.communicate(timeout=PATIENCE)
-        self._alarm.cancel()
-        self._errors.close()
-        assert self._process.returncode == 0
-
-    def send(self, message: dict[str, Any]) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(message).encode() + b"\n")
-        self._process.stdin.flush()
-
-    def ask(self, message: dict[str, Any]) -> Any:
-        """The result of a request; what comes before it is dropped."""
-        assert self._process.stdout is not None
-        self.send(message)
-        while line := self._process.stdout.readline():
-            if (answer := json.loads(line)).get("id") == message["id"]:
-                return answer["result"]
-        self._errors.seek(0)
-        raise AssertionError(self._errors.read().decode())
-
-
 def test_the_server_has_its_own_name_instructions_and_tools_alone(
     program: Path, tmp_path: Path, upstream: Loopback
 ) -> None:
     address = {"BIRD_SONGS_URL": upstream.url, "SPECLOOM_ALLOW_PRIVATE": "true"}
     # The second start is served from the image that the first has left.
     for _ in range(2):
-        with Host(program, tmp_path, "serve", **address) as host:
+        with Hosted([program, "serve"], tmp_path, **address) as host:
             hello = host.ask(initialize(1))
             host.send(notification("notifications/initialized"))
             tools = host.ask(request(2, "tools/list"))["tools"]
