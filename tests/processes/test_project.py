@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -97,19 +98,78 @@ def test_the_server_has_its_own_name_instructions_and_tools_alone(
         assert hello["instructions"].startswith("Bird songs: ")
         assert "Research tools" not in hello["instructions"]
         assert [one["name"] for one in tools] == ["bird_songs_search"]
-        assert (prompts, resources) == ([], [])
+        assert ([one["name"] for one in prompts], resources) == (["bird-songs-briefing"], [])
         row = {"title": "otters", "url": "https://example.org/a", "summary": "A call at dusk."}
         assert answer["structuredContent"]["results"] == [row]
 
     assert [one.path.partition("?")[0] for one in upstream.calls] == ["/search"]
 
 
+def test_it_has_a_view_a_prompt_and_a_link_of_its_own(program: Path, tmp_path: Path) -> None:
+    def answer(asked: Call) -> Reply:
+        rows = [{"title": f"Wren {n}", "url": f"https://example.org/{n}", "summary": "Dusk. " * 400} for n in range(20)]
+        return 200, {"Content-Type": "application/json"}, json.dumps({"results": rows})
+
+    shows = {"extensions": {"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}}}
+    with Loopback(answer) as upstream:
+        address = {"BIRD_SONGS_URL": upstream.url, "SPECLOOM_ALLOW_PRIVATE": "true"}
+        with Hosted([program, "serve"], tmp_path, **address) as host:
+            host.ask(initialize(1, capabilities=shows))
+            host.send(notification("notifications/initialized"))
+            (tool,) = host.ask(request(2, "tools/list"))["tools"]
+            view = host.ask(request(3, "resources/read", {"uri": tool["_meta"]["ui"]["resourceUri"]}))["contents"][0]
+            given = {"name": "bird-songs-briefing", "arguments": {"subject": "wrens"}}
+            prompt = host.ask(request(4, "prompts/get", given))["messages"][0]["content"]["text"]
+            linked = host.ask(call(5, "bird_songs_search", {"query": "wren", "num_results": 20}))["structuredContent"]
+            whole = host.ask(request(6, "resources/read", {"uri": linked["resource"]}))["contents"][0]
+        shown = run(program, "call", "bird_songs_search", "query=wren", "--html", "a.html", cwd=tmp_path, **address)
+
+    assert view["mimeType"] == "text/html;profile=mcp-app"
+    assert "Call `bird_songs_search` with a few words" in prompt
+    assert linked["summary"] == "20 entries; read the resource for all of them"
+    assert linked["resource"].startswith("bird-songs://answer/")
+    assert len(json.loads(whole["text"])["results"]) == 20
+    assert shown.returncode == 0, shown.stderr
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "Wren 3" in page
+    assert "Made by bird-songs." in page
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
+def test_shells_complete_its_own_command(program: Path, tmp_path: Path, shell: str) -> None:
+    done = run(program, "completion", shell, cwd=tmp_path)
+
+    assert "bird-songs __complete" in done.stdout
+    assert "specloom" not in done.stdout + done.stderr
+
+
+def test_sentences_of_the_doctor_and_of_slips_name_it(program: Path, tmp_path: Path) -> None:
+    doctor = run_well(program, "doctor", cwd=tmp_path)
+    details = run_well(program, "doctor", "--details", cwd=tmp_path)
+    stats = run(program, "stats", cwd=tmp_path)
+
+    assert doctor.startswith("The one tool works.")
+    assert "`bird-songs doctor --details`" in doctor
+    assert "specloom" not in doctor
+    assert "1 tool and 1 provider compile, all of them those of bird-songs" in details
+    assert stats.stderr.startswith("bird-songs: ")
+
+
+def test_what_its_users_may_set_is_told_in_its_own_words(project: Path) -> None:
+    said = (project / ".env.example").read_text(encoding="utf-8")
+
+    assert "specloom" not in said
+    assert "SPECLOOM_PROJECT" not in said
+    assert 'REDIS_PREFIX="bird-songs-' in said
+    assert "`bird-songs keys`" in said
+
+
 def test_what_it_keeps_lies_in_folders_of_its_own(program: Path, tmp_path: Path) -> None:
     run_well(program, "check", cwd=tmp_path)
     run_well(program, "list", cwd=tmp_path)
 
-    assert (tmp_path / ".cache/bird_songs").is_dir()
-    assert not (tmp_path / ".cache/specloom").exists()
+    (own,) = (tmp_path / ".cache").iterdir()
+    assert re.fullmatch(r"bird-songs-[0-9a-f]{6}", own.name)
 
 
 def test_its_specs_hold_without_a_warning(program: Path, tmp_path: Path) -> None:
@@ -156,7 +216,7 @@ def test_it_is_written_into_a_host_under_its_own_name(program: Path, tmp_path: P
     assert entry.keys() == {"bird-songs"}
     assert entry["bird-songs"]["command"] == str(program)
     assert entry["bird-songs"]["args"] == ["serve"]
-    assert "it lists 1 tools" in said
+    assert "it lists 1 tool\n" in said
     run_well(program, "uninstall", "cursor", cwd=tmp_path)
     assert not (tmp_path / ".cursor/mcp.json").exists()
 

@@ -10,11 +10,12 @@ from specloom.authoring.examples.run import check_examples
 from specloom.authoring.scaffold.common import ScaffoldError
 from specloom.authoring.scaffold.project import draft_project
 from specloom.compiler.build import weave_from
-from specloom.core import paths
+from specloom.core import Fault, paths
 from specloom.server import catalogue as image
 from specloom.server.catalogue import FORMAT, load_image, make_catalogue, name_server, pack_catalogue, save_image
-from specloom.server.start import default_selection
+from specloom.server.start import default_selection, load_catalogue
 from specloom.specs import Project, read_project
+from specloom.storage.redis_link import read_redis_settings
 
 
 @pytest.fixture
@@ -30,6 +31,19 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def environ(folder: Path, tmp_path: Path) -> dict[str, str]:
     return {"SPECLOOM_PROJECT": str(folder), "HOME": str(tmp_path)}
+
+
+def id_of(folder: Path) -> str:
+    """What the folders of a project's users are called."""
+    return read_project(str(folder)).id
+
+
+def without_id(folder: Path) -> Path:
+    """The project as one that was made before projects had ids."""
+    file = folder / "project.yaml"
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    file.write_text("".join(line for line in lines if not line.startswith("id:")), encoding="utf-8")
+    return folder
 
 
 def test_a_new_project_compiles_by_itself_and_its_examples_hold(folder: Path) -> None:
@@ -64,13 +78,14 @@ def test_layers_begin_with_the_project_and_go_on_with_those_of_its_user(
     monkeypatch.setattr(paths.sys, "platform", "linux")
     (tmp_path / ".config/specloom").mkdir(parents=True)
     alone = paths.spec_layers(environ)
-    (tmp_path / ".config/bird_songs").mkdir()
+    home = id_of(folder)
+    (tmp_path / ".config" / home).mkdir()
 
     assert alone == [str(folder)]
-    assert paths.spec_layers(environ) == [str(folder), str(tmp_path / ".config/bird_songs")]
+    assert paths.spec_layers(environ) == [str(folder), str(tmp_path / ".config" / home)]
     assert paths.spec_layers({**environ, "SPECLOOM_PATH": "/more"}) == [str(folder), "/more"]
-    assert paths.cache_folder(environ) == str(tmp_path / ".cache/bird_songs")
-    assert paths.state_folder(environ) == str(tmp_path / ".local/state/bird_songs")
+    assert paths.cache_folder(environ) == str(tmp_path / ".cache" / home)
+    assert paths.state_folder(environ) == str(tmp_path / ".local/state" / home)
 
 
 def test_the_catalogue_that_comes_with_the_package_is_not_that_of_a_project(
@@ -102,6 +117,93 @@ def test_an_image_is_stale_once_the_file_of_the_project_has_changed(folder: Path
     assert name_server(environ) == ("bird-songs", "Bird songs", "0.1.10")
 
 
+def test_two_projects_of_one_name_keep_what_they_remember_apart(environ: dict[str, str], folder: Path) -> None:
+    other = draft_project("bird-songs")["src/bird_songs/project.yaml"]
+    before = paths.state_folder(environ)
+
+    (folder / "project.yaml").write_text(other, encoding="utf-8")
+
+    assert paths.state_folder(environ) != before
+    assert id_of(folder).startswith("bird-songs-")
+
+
+def test_a_project_without_an_id_stays_where_it_was(environ: dict[str, str], folder: Path) -> None:
+    without_id(folder)
+
+    assert read_project(str(folder)).id == ""
+    assert Path(paths.state_folder(environ)).name == "bird_songs"
+    assert Path(paths.cache_folder(environ)).name == "bird_songs"
+
+
+def test_the_state_of_another_project_of_the_same_folder_is_not_taken(environ: dict[str, str], folder: Path) -> None:
+    file = without_id(folder) / "project.yaml"
+    paths.make_own_folder(paths.state_folder(environ), environ)
+    assert paths.find_other_owner(environ) == ""
+
+    file.write_text(file.read_text(encoding="utf-8").replace("name: bird-songs", "name: whales"), encoding="utf-8")
+
+    sentence = paths.find_other_owner(environ)
+    assert "keeps what the project 'bird-songs' remembers" in sentence
+    assert "write an `id` into" in sentence
+    assert paths.find_other_owner({**environ, "SPECLOOM_STATE_DIR": "/elsewhere"}) == ""
+    with pytest.raises(SystemExit):
+        load_catalogue(environ, default_selection(environ))
+
+
+def test_what_machines_share_is_called_as_the_project(environ: dict[str, str], folder: Path) -> None:
+    shared = {**environ, "REDIS_URL": "redis://127.0.0.1", "SPECLOOM_CACHE_KEY": "0" * 64}
+
+    own, named = read_redis_settings(shared), read_redis_settings({**shared, "REDIS_PREFIX": "ours:"})
+    plain = read_redis_settings({**shared, "SPECLOOM_PROJECT": ""})
+
+    assert [one and one.prefix for one in (own, named, plain)] == [f"{id_of(folder)}:", "ours:", "specloom:"]
+
+
+def test_sentences_call_commands_as_the_project_does(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    sentence = "specloom: run `specloom check`; pip install 'specloom[browser]'"
+    before = paths.own_words(sentence)
+    monkeypatch.setenv("SPECLOOM_PROJECT", environ["SPECLOOM_PROJECT"])
+
+    assert before == sentence
+    assert paths.own_words(sentence) == "bird-songs: run `bird-songs check`; pip install 'specloom[browser]'"
+    assert Fault("config", "Ask `specloom doctor`.").message == "Ask `bird-songs doctor`."
+
+
+def test_the_views_of_the_package_are_there_for_a_project(folder: Path) -> None:
+    model = weave_from([folder])[0]
+
+    assert model.tools["bird_songs_search"].view is not None
+    assert "records" in model.views
+
+
+def test_a_view_of_its_own_takes_the_place_of_that_of_the_package(folder: Path) -> None:
+    own = folder / "templates/views/records.html"
+    own.parent.mkdir(parents=True)
+    text = Path(paths.shipped_folder(), "templates/views/records.html").read_text(encoding="utf-8")
+    own.write_text(text.replace("title: Records", "title: Songs", 1), encoding="utf-8")
+
+    assert weave_from([folder])[0].views["records"].title == "Songs"
+
+
+def test_a_view_that_is_misspelt_is_told_with_those_of_the_package(folder: Path) -> None:
+    file = folder / "tools.d/bird-songs/bird_songs_search.yaml"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("template: records", "template: recrods"), encoding="utf-8")
+
+    (error,) = weave_from([folder])[2].errors
+
+    assert (error.code, error.hint) == ("E110", 'did you mean "records"?')
+
+
+def test_a_linked_answer_needs_the_collection_in_which_it_is_kept(folder: Path) -> None:
+    (folder / "collections.d/artifacts.yaml").unlink()
+
+    (error,) = weave_from([folder])[2].errors
+
+    assert error.code == "E110"
+    assert "a linked answer is kept in the collection 'artifacts', which is not there" in error.message
+
+
 def test_without_a_project_the_server_is_specloom() -> None:
     assert name_server({})[:2] == ("specloom", "specloom")
     assert paths.program_name({"SPECLOOM_PROJECT": " "}) == "specloom"
@@ -112,7 +214,7 @@ def test_a_version_is_one_that_packages_have(folder: Path, version: str) -> None
     text = (folder / "project.yaml").read_text(encoding="utf-8")
     (folder / "project.yaml").write_text(text.replace("0.1.0", version), encoding="utf-8")
 
-    assert read_project(str(folder)) == Project("bird-songs", "Bird songs", version)
+    assert read_project(str(folder)) == Project("bird-songs", "Bird songs", version, id_of(folder))
 
 
 @pytest.mark.parametrize("name", ["a", "bird2", "b" * 32, "a-b-c"])

@@ -44,7 +44,7 @@ def page(tmp_path: Path, reached: list[bool]) -> Iterator[LocalPage]:
     def diagnose(reaches: bool) -> dict[str, Any]:
         reached.append(reaches)
         finding = {"state": "warning", "about": "cache", "says": HOSTILE, "remedy": "set it"}
-        return {"summary": "All 1 tools work.", "steps": [HOSTILE], "better": [], "examined": [finding]}
+        return {"summary": "The one tool works.", "steps": [HOSTILE], "better": [], "examined": [finding]}
 
     with (
         Loopback(answer) as upstream,
@@ -111,6 +111,6 @@ def test_it_is_shown_and_can_be_read(page: LocalPage, reached: list[bool], schem
     assert title == "specloom"
     assert HOSTILE in text
     assert "DEMO_KEY set secret" in text
-    assert "All 1 tools work." in text
+    assert "The one tool works." in text
     assert reached == [False, True]
     assert window.console == []

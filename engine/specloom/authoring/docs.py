@@ -9,6 +9,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -18,13 +19,17 @@ from specloom.compiler import keepers, weave_from
 from specloom.core import (
     CODES,
     KINDS,
+    NAME,
+    PROJECT_VARIABLE,
     VARIABLES,
     Diagnostic,
     Rate,
     Variable,
     dataclass,
     load_table,
+    own_words,
     project_folder,
+    replace,
     template_renderer,
 )
 from specloom.language import (
@@ -51,6 +56,7 @@ from specloom.specs import (
     Library,
     Named,
     Number,
+    Project,
     RecordRule,
     Rule,
     RuleReference,
@@ -121,14 +127,29 @@ def generate(model: Model, library: Library) -> dict[str, str]:
     return files
 
 
-def generate_project(model: Model, library: Library, command: str, inside: str) -> dict[str, str]:
+def generate_project(model: Model, library: Library, command: str, root: Path, inside: str) -> dict[str, str]:
     """The generated files of a project by their path under its root; its specs are in the folder `inside` of that."""
     render = template_renderer("docs", FILTERS)
     facts = {**_facts(model, library), "command": command}
+    project = read_project(str(root / inside))
+    home = project.id or Path(inside).name
+    facts["variables"] = [one for one in map(partial(_own_variable, project, home), VARIABLES.values()) if one]
     facts["sources"] = {key: f"{inside}/{file}" for key, file in facts["sources"].items()}
     files = {f"docs/reference/{page}.md": render(f"{page}.md.j2", facts) for page in PROJECT_PAGES}
     files[".env.example"] = render("env.j2", facts)
     return files
+
+
+def _own_variable(project: Project, home: str, variable: Variable) -> Variable | None:
+    """A variable as users of a project read of it: with its command and its folders, which are called `home`."""
+    if variable.name == PROJECT_VARIABLE:
+        return None  # the command sets it
+    if variable.name == "SPECLOOM_TOOLSETS":
+        return replace(variable, default=None, otherwise="all that there are")
+    if variable.name == "REDIS_PREFIX" and project.id:
+        return replace(variable, default=f"{project.id}:")
+    said = variable.description.replace(f"`{NAME} ", f"`{project.name} ")
+    return replace(variable, description=said, otherwise=variable.otherwise.replace(NAME, home))
 
 
 def list_uses(model: Model) -> list[Use]:
@@ -225,7 +246,7 @@ def run_project(folder: Path, *, check: bool = False) -> int:
     if report.errors:
         return _tell_errors(report.errors)
     command = f"{read_project(str(folder)).name} docs"
-    pages = generate_project(model, library, command, folder.relative_to(root).as_posix())
+    pages = generate_project(model, library, command, root, folder.relative_to(root).as_posix())
     files: dict[str, str | None] = {**pages}
     for file in sorted((root / "docs/reference").glob("*.md")):
         files.setdefault(file.relative_to(root).as_posix(), None)
@@ -234,7 +255,7 @@ def run_project(folder: Path, *, check: bool = False) -> int:
 
 def _tell_errors(errors: Sequence[Diagnostic]) -> int:
     first = f"{len(errors)} errors, the first in {errors[0].place}"
-    sys.stdout.write(f"specloom docs: the specs have {first}; `specloom check` shows them\n")
+    sys.stdout.write(own_words(f"docs: the specs have {first}; `specloom check` shows them\n"))
     return 1
 
 

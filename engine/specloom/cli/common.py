@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from specloom.core import Fault, Paint, columns, fault_line, to_json
+from specloom.core import Fault, Paint, columns, fault_line, own_words, to_json
 
 from .exits import PROBLEMS, USAGE
 
@@ -68,7 +68,7 @@ def say(text: str) -> None:
 
 def tell(text: str) -> None:
     """One line beside the answer, for the person."""
-    sys.stderr.write(text + "\n")
+    sys.stderr.write(own_words(text) + "\n")
 
 
 def tell_fault(fault: Fault) -> None:

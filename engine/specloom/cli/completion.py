@@ -5,10 +5,11 @@ The script of each shell asks `specloom __complete WORD …` at every Tab, so th
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from specloom.core import load_table
+from specloom.core import NAME, command_name, load_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,8 +27,9 @@ def print_script(options: Namespace) -> int:
     from .common import say, tell
 
     shell = load_table(__file__, "completion.yaml")[options.shell]
-    say(shell["script"].rstrip())
-    tell(f"specloom: {shell['use']}")
+    name = command_name(os.environ)
+    say(shell["script"].rstrip().replace(NAME, name))
+    tell(f"{name}: {shell['use'].replace(NAME, name)}")
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from specloom.core import Paint, dataclass
+from specloom.core import Paint, dataclass, own_words
 
 from .common import LATER, error_line, make_executor
 from .doctor import NO_NETWORK, Finding, examine, finding_lines, reach
@@ -37,7 +37,9 @@ class Diagnosis:
         """The state of everything in a sentence."""
         states, count = self.states, len(self.states.working)
         total = count + len(states.closed)
-        parts = [f"All {total} tools work" if count == total else f"{count or 'None'} of {total} tools work"]
+        parts = [f"{count or 'None'} of {total} tools work{'s' if count == 1 else ''}"]
+        if count == total:
+            parts = [f"All {total} tools work" if total != 1 else "The one tool works"]
         for gain in _choose_gains(states)[:1]:
             what = "one key" if gain.secret and len(gain.variables) == 1 else "one setting"
             more = "turns on" if len(gain.variables) == 1 else "turn on"
@@ -77,7 +79,7 @@ class Diagnosis:
             return [*lines, "", *finding_lines(list(self.findings), paint, width)]
         asked = any(one.about == NO_NETWORK or one.about.startswith("reach ") for one in self.findings)
         reach = "" if asked else "; `--reach` tries whether providers can be reached"
-        return [*lines, "", f"`specloom doctor --details` shows every provider, tool and place{reach}."]
+        return [*lines, "", own_words(f"`specloom doctor --details` shows every provider, tool and place{reach}.")]
 
     def to_json(self) -> dict[str, Any]:
         """The diagnosis as data."""

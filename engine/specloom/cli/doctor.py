@@ -18,10 +18,13 @@ from specloom.core import (
     STATE_VARIABLE,
     Fault,
     Paint,
+    command_name,
     cut,
     dataclass,
     from_epoch,
     load_key,
+    own_words,
+    project_folder,
     state_folder,
 )
 from specloom.language import evaluate
@@ -180,13 +183,18 @@ def _list_problems(executor: Executor, environ: Mapping[str, str]) -> list[str]:
 def _specs(model: Model, errors: list[str]) -> Finding:
     if errors:
         more = f" and {len(errors) - 1} more" if len(errors) > 1 else ""
-        return Finding("broken", "specs", f"{errors[0]}{more}", "run `specloom check`")
-    says = f"{len(model.tools)} tools and {len(model.providers)} providers compile"
+        return Finding("broken", "specs", f"{errors[0]}{more}", own_words("run `specloom check`"))
+    says = " and ".join(
+        f"{len(specs)} {word}{'' if len(specs) == 1 else 's'}"
+        for specs, word in ((model.tools, "tool"), (model.providers, "provider"))
+    )
+    says += f" compile{'s' if len(model.tools) + len(model.providers) == 1 else ''}"
+    first = f"those of {command_name(os.environ)}" if project_folder(os.environ) else "shipped"
     # A whole path is how the file of a user's own layer is shown.
     placed = [(one.name, one.place.file) for one in model.tools.values()]
     placed += [(one.name, one.place.file) for one in model.providers.values()]
     own = ", ".join(f"{name} ({file})" for name, file in placed if Path(file).is_absolute())
-    return Finding("ok", "specs", f"{says}; not shipped: {own}" if own else f"{says}, all of them shipped")
+    return Finding("ok", "specs", f"{says}; not {first}: {own}" if own else f"{says}, all of them {first}")
 
 
 def _provider(executor: Executor, provider: Provider) -> Finding:

@@ -322,6 +322,6 @@ def _try(host: McpHost, name: str, path: Path) -> int:
     if problem:
         again = f"`{name_program()[0]} uninstall {host.name}` takes it out again"
         raise CommandError(f"started as {host.title} starts it, it does not answer: {problem}; {again}", PROBLEMS)
-    say(f"started as {host.title} starts it, it lists {tools} tools")
+    say(f"started as {host.title} starts it, it lists {tools} tool{'' if tools == 1 else 's'}")
     say(f"next: {host.next}")
     return 0

@@ -7,7 +7,7 @@ import re
 import time
 from argparse import Namespace
 
-from specloom.core import VariableError, parse_duration
+from specloom.core import VariableError, own_words, parse_duration
 
 from .common import CommandError, answer, record_event, say, tell
 from .exits import PROBLEMS
@@ -140,7 +140,7 @@ def _to_lines(keys: Sequence[IssuedKey], now: float, width: int) -> list[str]:
     from specloom.core import table
 
     if not keys:
-        return ["there are no API keys; `specloom keys add TENANT` makes one"]
+        return [own_words("there are no API keys; `specloom keys add TENANT` makes one")]
     rows = [
         (
             key.id,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from specloom.core.paths import project_folder
+from specloom.core.paths import find_other_owner, own_words, project_folder
 
 from .exits import INTERRUPTED, PROBLEMS, READER_LEFT, USAGE
 
@@ -56,10 +56,12 @@ def _has_project() -> bool:
 
     try:
         name_server(os.environ)
+        sentence = find_other_owner(os.environ)
     except ValueError as error:
-        sys.stderr.write(f"specloom: {error}\n")
-        return False
-    return True
+        sentence = str(error)
+    if sentence:
+        sys.stderr.write(own_words(f"specloom: {sentence}\n"))
+    return not sentence
 
 
 def _drop_unfilled() -> None:
@@ -67,7 +69,8 @@ def _drop_unfilled() -> None:
     for name, value in list(os.environ.items()):
         if value.startswith("${") and value.endswith("}") and value.count("$") == 1:
             del os.environ[name]
-            sys.stderr.write(f"specloom: {name} is {value!r}, which its host has not filled in; it counts as not set\n")
+            sentence = f"specloom: {name} is {value!r}, which its host has not filled in; it counts as not set"
+            sys.stderr.write(f"{own_words(sentence)}\n")
 
 
 def _print_version() -> int:

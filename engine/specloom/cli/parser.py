@@ -50,7 +50,7 @@ def _find_command(commands: _Table, words: Sequence[str]) -> _Table:
             from specloom.core import did_you_mean
 
             near = did_you_mean(word, found["commands"]) or f"`{' '.join(path)} --help` lists what there is"
-            sys.stderr.write(f"specloom: there is no command {' '.join([*path[1:], word])!r}; {near}\n")
+            sys.stderr.write(f"{path[0]}: there is no command {' '.join([*path[1:], word])!r}; {near}\n")
             raise SystemExit(USAGE)
         path.append(word)
         found = found["commands"][word]

@@ -23,7 +23,7 @@ from specloom.model import (
     questions,
     stages_of,
 )
-from specloom.plugins import ENVELOPES, Envelope
+from specloom.plugins import ARTIFACTS, ENVELOPES, Envelope
 from specloom.specs import Listing, Map, Node, Spec, YamlScalar, to_plain
 
 from .answer import (
@@ -111,6 +111,10 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
     failures = _failures(root.get("record"), answer, report)
     recorded = compile_recorded(root.get("record"), done, answer)
     link = compile_link(root.get("link"), done, answer)
+    if link is not None and ARTIFACTS.name not in {*around.collections, *report.left_out}:
+        hint = "a project that `new project` makes has it, and the resource that reads it: copy both files"
+        message = f"a linked answer is kept in the collection {ARTIFACTS.name!r}, which is not there"
+        report.add("E110", root.entries["link"].place, message, hint)
     verbatim = compile_verbatim(root.get("verbatim"), done, answer)
     told = answer_shape(answer, returned)
     text = compile_answer_text(root.get("text"), done, told)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .paths import (
         ENGINE_SUFFIXES, NAME, PAGE_TEMPLATES, PROJECT_FILE, PROJECT_VARIABLE, PROMPTS, PROMPT_SUFFIX, STATE_VARIABLE,
         VIEW_SUFFIX, VIEWS, cache_folder, config_folder, make_database, make_folder, make_own_folder, open_private,
+        command_name, data_name, find_other_owner, own_words, project_id,
         program_name, project_folder, shipped_folder, spec_layers, state_folder, write_whole,
     )
     from .process import Ended, end, restrict, run, start
@@ -68,6 +69,7 @@ __getattr__ = exports(
         "paths": (
             "ENGINE_SUFFIXES NAME PAGE_TEMPLATES PROJECT_FILE PROJECT_VARIABLE PROMPTS PROMPT_SUFFIX STATE_VARIABLE "
             "VIEW_SUFFIX VIEWS cache_folder config_folder make_database make_folder make_own_folder open_private "
+            "command_name data_name find_other_owner own_words project_id "
             "program_name project_folder shipped_folder spec_layers state_folder write_whole"
         ),
         "process": "Ended end restrict run start",

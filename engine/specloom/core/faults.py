@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
+from .paths import own_words
+
 Action = Literal[
     "retry_after_delay",
     "try_different_provider",
@@ -97,7 +99,7 @@ class Fault(Exception):  # noqa: N818 - a fault is an answer, and the domain's w
         if kind not in KINDS:
             raise ValueError(f"unknown kind of fault {kind!r}; known: {', '.join(KINDS)}")
         # A sentence may quote a page, an upstream or a caller.
-        message, detail = (to_plain(text) for text in (message, detail))
+        message, detail = own_words(to_plain(message)), to_plain(detail)
         super().__init__(message)
         self.kind = kind
         self.message = message

@@ -23,6 +23,8 @@ PROJECT_VARIABLE = "SPECLOOM_PROJECT"
 """Names the folder of specs of a project, which then stand in the place of the shipped ones."""
 PROJECT_FILE = "project.yaml"
 """The file of that folder which says what the server is called."""
+OWNER_FILE = "project"
+"""The file of a state folder that says whose it is, where a project has no `id`."""
 PROMPTS = "templates/prompts"
 """Where in a layer its prompts are, a file each."""
 PAGE_TEMPLATES = "templates/pages"
@@ -38,13 +40,13 @@ ENGINE_SUFFIXES = (".py", ".yaml", ".json", ".toml", ".sql", ".js")
 def config_folder(environ: Mapping[str, str]) -> str:
     """The user's own specs: ~/.config/specloom, ~/Library/Application Support/specloom or %LOCALAPPDATA%\\specloom.
 
-    As the cache and the state, the folder of a project's user has the name of the project.
+    As the cache and the state, the folder of a project's user has the `id` of the project.
     """
     if sys.platform == "win32":
-        return os.path.join(_local(environ), program_name(environ))
+        return os.path.join(_local(environ), data_name(environ))
     if sys.platform == "darwin":
-        return os.path.join(_home(environ), "Library", "Application Support", program_name(environ))
-    return os.path.join(_xdg(environ, "XDG_CONFIG_HOME", ".config"), program_name(environ))
+        return os.path.join(_home(environ), "Library", "Application Support", data_name(environ))
+    return os.path.join(_xdg(environ, "XDG_CONFIG_HOME", ".config"), data_name(environ))
 
 
 def cache_folder(environ: Mapping[str, str]) -> str:
@@ -53,10 +55,10 @@ def cache_folder(environ: Mapping[str, str]) -> str:
     if chosen:
         return os.path.expanduser(chosen)
     if sys.platform == "win32":
-        return os.path.join(_local(environ), program_name(environ), "Cache")
+        return os.path.join(_local(environ), data_name(environ), "Cache")
     if sys.platform == "darwin":
-        return os.path.join(_home(environ), "Library", "Caches", program_name(environ))
-    return os.path.join(_xdg(environ, "XDG_CACHE_HOME", ".cache"), program_name(environ))
+        return os.path.join(_home(environ), "Library", "Caches", data_name(environ))
+    return os.path.join(_xdg(environ, "XDG_CACHE_HOME", ".cache"), data_name(environ))
 
 
 def state_folder(environ: Mapping[str, str]) -> str:
@@ -65,10 +67,10 @@ def state_folder(environ: Mapping[str, str]) -> str:
     if chosen:
         return os.path.expanduser(chosen)
     if sys.platform == "win32":
-        return os.path.join(_local(environ), program_name(environ), "State")
+        return os.path.join(_local(environ), data_name(environ), "State")
     if sys.platform == "darwin":
-        return os.path.join(_home(environ), "Library", "Application Support", program_name(environ), "State")
-    return os.path.join(_xdg(environ, "XDG_STATE_HOME", ".local/state"), program_name(environ))
+        return os.path.join(_home(environ), "Library", "Application Support", data_name(environ), "State")
+    return os.path.join(_xdg(environ, "XDG_STATE_HOME", ".local/state"), data_name(environ))
 
 
 def make_folder(folder: str | os.PathLike[str], *, tighten: bool = False) -> None:
@@ -99,6 +101,31 @@ def make_own_folder(folder: str, environ: Mapping[str, str]) -> None:
     """
     usual = {name: value for name, value in environ.items() if name not in (CACHE_VARIABLE, STATE_VARIABLE)}
     make_folder(folder, tighten=folder in (cache_folder(usual), state_folder(usual)))
+    owner = os.path.join(folder, OWNER_FILE)
+    if folder == state_folder(usual) and _shares_by_name(environ) and not os.path.exists(owner):
+        with os.fdopen(open_private(owner, os.O_WRONLY | os.O_CREAT), "w", encoding="utf-8") as file:
+            file.write(f"{command_name(environ)}\n")
+
+
+def find_other_owner(environ: Mapping[str, str]) -> str:
+    """A sentence where another project of the same folder name keeps its state where this one would; "" where not.
+
+    A project with an `id` has a folder of its own, and one that `SPECLOOM_STATE_DIR` names is its operator's matter.
+    """
+    if environ.get(STATE_VARIABLE, "").strip() or not _shares_by_name(environ):
+        return ""
+    folder, name = state_folder(environ), command_name(environ)
+    try:
+        with open(os.path.join(folder, OWNER_FILE), encoding="utf-8") as file:
+            owner = file.read(200).strip()
+    except (OSError, ValueError):
+        return ""
+    if owner in ("", name):
+        return ""
+    return (
+        f"{folder} keeps what the project {owner!r} remembers, whose folder of specs is called like yours; "
+        f"write an `id` into {os.path.join(project_folder(environ), PROJECT_FILE)}, such as `id: {name}-specs`"
+    )
 
 
 def open_private(path: str | os.PathLike[str], flags: int) -> int:
@@ -184,8 +211,56 @@ def project_folder(environ: Mapping[str, str]) -> str:
 
 
 def program_name(environ: Mapping[str, str]) -> str:
-    """What the program is called, and its folders with it: the name of the project's folder, else specloom."""
+    """The Python package that is run: that of the project, whose name its folder has, else specloom."""
     return os.path.basename(project_folder(environ)) or NAME
+
+
+def command_name(environ: Mapping[str, str]) -> str:
+    """What the command is called by who installed it: the name of the project, else specloom."""
+    return _project_says(environ, "name") or program_name(environ)
+
+
+def data_name(environ: Mapping[str, str]) -> str:
+    """What the folders of a user are called: the `id` of the project, without one as its folder is, else specloom."""
+    return project_id(environ) or program_name(environ)
+
+
+def project_id(environ: Mapping[str, str]) -> str:
+    """The `id` of the project that is served; "" where it has none, or where there is no project."""
+    return _project_says(environ, "id")
+
+
+def own_words(text: str) -> str:
+    """A sentence to people in which commands are called as this process is; without a project it stays as it is."""
+    if NAME not in text or not os.environ.get(PROJECT_VARIABLE, "").strip():
+        return text
+    name = command_name(os.environ)
+    text = text.replace(f"`{NAME} ", f"`{name} ")
+    return f"{name}: {text[len(NAME) + 2 :]}" if text.startswith(f"{NAME}: ") else text
+
+
+def _shares_by_name(environ: Mapping[str, str]) -> bool:
+    """Whether the folder of the state is called as that of another project may be."""
+    return bool(project_folder(environ)) and not project_id(environ)
+
+
+def _project_says(environ: Mapping[str, str], key: str) -> str:
+    """What the file of the project says under one of its keys, each of which stands on a line; "" where it does not.
+
+    Read by its lines: what YAML needs is not imported for the name of a folder.
+    """
+    folder = project_folder(environ)
+    if not folder:
+        return ""
+    try:
+        with open(os.path.join(folder, PROJECT_FILE), encoding="utf-8") as file:
+            for line in file:
+                name, _, value = line.partition(":")
+                if name == key:
+                    return value.partition(" #")[0].strip().strip("\"'")
+    except (OSError, ValueError):
+        return ""
+    return ""
 
 
 def spec_layers(environ: Mapping[str, str]) -> list[str]:

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import math
+import os
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from specloom.core import ViewSlot, ViewTemplate, shipped_folder, to_clean
+from specloom.core import ViewSlot, ViewTemplate, command_name, shipped_folder, to_clean
 from specloom.language import Unworkable, evaluate, truthy
 from specloom.model import NOTICES, TRUST, Model, Tool, ViewRows
 
@@ -125,7 +126,7 @@ def view_document(template: ViewTemplate, filled: Mapping[str, Any] | None = Non
     """
     style = [_shared("palette.css"), _shared("view.css"), template.style]
     scripts = [*(_shared(f"vendor/{one}.js") for one in template.scripts)]
-    scripts += [_shared("view.js"), template.script]
+    scripts += [_shared("view.js").replace('specloom."', f'{command_name(os.environ)}."'), template.script]
     styles = "".join(style)
     head, data = "", ""
     title = template.title

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from specloom.core import project_folder, spec_layers
+from specloom.core import find_other_owner, own_words, project_folder, spec_layers
 
 from .catalogue import (
     CATALOGUES,
@@ -316,6 +316,9 @@ def load_catalogue(
     """
     if selection.shared and not replay:
         check_shared(environ)
+    if sentence := find_other_owner(environ):
+        print(own_words(f"specloom: {sentence}"), file=sys.stderr)  # noqa: T201
+        raise SystemExit(2)
     with OneLook():
         return _load_catalogue(environ, selection, replay=replay, defer=defer)
 
@@ -345,7 +348,7 @@ def _load_catalogue(
     except ValueError as error:
         from specloom.core import to_plain
 
-        print(f"specloom: {to_plain(str(error))}", file=sys.stderr)  # noqa: T201
+        print(own_words(f"specloom: {to_plain(str(error))}"), file=sys.stderr)  # noqa: T201
         raise SystemExit(2) from None
     if not replay:
         defer(prepare_image(catalogue, environ, selection, conditions(model)))
@@ -362,7 +365,7 @@ def _load_whole(environ: Mapping[str, str]) -> tuple[Model, str]:
 
         for one in served.errors:
             print(render(one, served.sources), file=sys.stderr)  # noqa: T201 - the way to the person who starts it
-        print(f"specloom: {count_errors(served.errors)}; nothing is served", file=sys.stderr)  # noqa: T201
+        print(own_words(f"specloom: {count_errors(served.errors)}; nothing is served"), file=sys.stderr)  # noqa: T201
         raise SystemExit(1)
     return served.model, tell_lost(served.lost)
 
@@ -382,7 +385,7 @@ def tell_lost(lost: Sequence[Diagnostic]) -> str:
     if not names:
         return ""
     listed = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
-    return (
+    return own_words(
         f"Tell the user: {len(names)} of their own spec files {'has' if len(names) == 1 else 'have'} errors and "
         f"{'is' if len(names) == 1 else 'are'} not served ({listed}); `specloom check` shows what to mend."
     )
@@ -557,7 +560,7 @@ def warn(sentence: str) -> None:
     """One line on stderr; never before the first list, so no client takes it for a failed start."""
     from specloom.core import to_plain
 
-    print(f"specloom: {to_plain(sentence)}", file=sys.stderr, flush=True)  # noqa: T201
+    print(own_words(f"specloom: {to_plain(sentence)}"), file=sys.stderr, flush=True)  # noqa: T201
 
 
 def report(error: BaseException) -> None:

@@ -143,6 +143,7 @@ def load_library(
             library.templates[path.name.removesuffix(PROMPT_SUFFIX)] = PageTemplate(shown, text)
         _load_views(library, [(path, shown_as(path, root, at)) for path in view_files(root)], report, without)
         library.prompts.update(path.name.removesuffix(PROMPT_SUFFIX) for path in prompt_files(root))
+    _lend_views(library, report)
     return library
 
 
@@ -183,6 +184,22 @@ def _load_views(library: Library, files: Iterable[tuple[Path, str]], report: Rep
             library.unread.add(name)
         else:
             library.views[name] = view
+
+
+def _lend_views(library: Library, report: Report) -> None:
+    """Add the package's templates of views where a tool names one that no layer has.
+
+    They draw and hold nothing of the shipped catalogue, so a project has them too.
+    """
+    named = {to_plain(view.get("template")) for spec in library.of("tool").values() if (view := _view_of(spec))}
+    if named - library.views.keys() - library.unread:
+        lent = [(path, path.as_posix()) for path in view_files(shipped_root()) if path.stem not in library.views]
+        _load_views(library, lent, report, ())
+
+
+def _view_of(spec: Spec) -> Map | None:
+    view = spec.root.get("view")
+    return view if isinstance(view, Map) else None
 
 
 def _load_layer(library: Library, files: Iterable[tuple[Path, str]], report: Report, parse: Parse) -> None:

@@ -9,20 +9,26 @@ from specloom.core import PROJECT_FILE, Report, dataclass, did_you_mean
 
 from .yaml import parse_source, to_plain
 
-_KEYS = ("spec", "name", "title", "version")
+_KEYS = ("spec", "name", "title", "version", "id")
 _KIND = "project/1"
 NAME_RULE = "lower case, digits and hyphens; start with a letter, end with a letter or a digit, 40 characters at most"
 _NAME = re.compile(r"[a-z]([a-z0-9-]{0,38}[a-z0-9])?")
+_ID_RULE = "lower case, digits, hyphens and underscores; start with a letter, 60 characters at most"
+_ID = re.compile(r"[a-z][a-z0-9_-]{0,59}")
 _VERSION = re.compile(r"[0-9]+(\.[0-9]+){1,3}([a-z.+-][a-z0-9.+-]{0,30})?")
 
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A server of specs of its own: its name and version as clients are told, and a title for people."""
+    """A server of specs of its own: its name and version as clients are told, and a title for people.
+
+    Its users' folders are called as the `id`; without one they are called as the folder of the specs is.
+    """
 
     name: str
     title: str
     version: str
+    id: str = ""
 
 
 def is_project_name(name: str) -> bool:
@@ -54,4 +60,8 @@ def read_project(folder: str) -> Project:
         raise ValueError(f"{path}: `title` is {said['title']!r}; say in a few words what people call it")
     if not isinstance(said["version"], str) or not _VERSION.fullmatch(said["version"]):
         raise ValueError(f'{path}: `version` is {said["version"]!r}; write it as a text such as "0.1.0"')
-    return Project(said["name"], said["title"].strip(), said["version"])
+    if said["id"] is None and "id" not in source.root:
+        return Project(said["name"], said["title"].strip(), said["version"])
+    if not isinstance(said["id"], str) or not _ID.fullmatch(said["id"]):
+        raise ValueError(f"{path}: `id` is {said['id']!r}; use {_ID_RULE}")
+    return Project(said["name"], said["title"].strip(), said["version"], said["id"])

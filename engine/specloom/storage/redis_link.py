@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
-from specloom.core import KEY_VARIABLE, BackplaneError, VariableError, dataclass, load_key, read_variable
+from specloom.core import KEY_VARIABLE, BackplaneError, VariableError, dataclass, load_key, project_id, read_variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -112,6 +112,8 @@ def read_redis_settings(environ: Mapping[str, str], variable: str = URL_VARIABLE
     if odd:
         raise VariableError(f"{variable} may not set {', '.join(odd)}: only {', '.join(sorted(_OPTIONS))}")
     prefix = str(read_variable(PREFIX_VARIABLE, environ))
+    if not environ.get(PREFIX_VARIABLE, "").strip() and (project := project_id(environ)):
+        prefix = f"{project}:"
     if not _PREFIX.fullmatch(prefix):
         raise VariableError(f"{PREFIX_VARIABLE} is {prefix[:80]!r}: write at most 64 letters, digits and _ : . -")
     if not environ.get(KEY_VARIABLE, "").strip():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import sys
 from collections.abc import Mapping
 
@@ -32,6 +33,8 @@ def draft_project(name: str) -> dict[str, str]:
         "variable": package.upper(),
         "title": to_title(name),
         "version": __version__,
+        # Another project may have the same name: what users keep of the two lies apart.
+        "id": f"{name}-{secrets.token_hex(3)}",
     }
     return {
         path.format(name=name, package=package): draft_file(f"project/{template}.j2", facts)
