@@ -182,6 +182,25 @@ async def test_a_response_that_may_be_kept_is_asked_for_once_per_key(tmp_path: P
     assert len(stub.sent) == 2  # one for each key, because what one may see another may not
 
 
+async def test_a_kept_response_is_read_as_the_one_that_came(tmp_path: Path) -> None:
+    class Spread(Stub):
+        async def send(self, request: Request) -> Response:
+            response = await super().send(request)
+            body = '{"results":\n [{"title": "Lötters", "link": "https://example.org/a", "rank": 1}]}\n'
+            return dataclasses.replace(response, body=body.encode())
+
+    edits = {PROVIDER: [("- get: /search\n", "- get: /search\n        keep_for: 1h\n")]}
+    stub = Spread()
+    executor = demo_executor(write_demo(tmp_path, edits), sender=stub, cache=memory())
+
+    first = await executor.upstreams.ask("demo", "demo_pages", {"query": "otters"})
+    again = await executor.upstreams.ask("demo", "demo_pages", {"query": "otters"})
+
+    assert first.rows[0]["title"] == "Lötters"
+    assert again == first
+    assert len(stub.sent) == 1
+
+
 async def test_a_kept_response_holds_no_secret(tmp_path: Path) -> None:
     edits = {PROVIDER: [("- get: /search\n", "- get: /search\n        keep_for: 1h\n")]}
     seen: list[bytes] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -34,7 +35,7 @@ from .metrics import Count
 from .operation import LONGEST_PAUSE, drive_live, perform
 from .plan import Life
 from .quota_headers import read_quota
-from .recordings import Sender, from_recording, request_key, to_recording
+from .recordings import KEPT_HEADERS, Sender
 from .request import STEP as TOKEN_STEP
 from .request import Tokens, secrets_of
 from .spending import AskMeter, PaidQuestion, price_of
@@ -114,9 +115,36 @@ def name_part(tenant: str) -> str:
     return json.dumps(tenant) if tenant else ""
 
 
+# --- Responses that are kept, each with what a spec may read of its headers -------------------------------------------
+
+
 def _kept_key(request: Request, tenant: str) -> str:
-    """The same for all operations of a provider that send this request."""
-    return f"kept:{name_part(tenant)}{request_key(replace(request, operation='', step=''))}"
+    """A digest of what is sent, with its secrets, because what one key may see another may not.
+
+    It is the same for all operations of a provider that send this request.
+    """
+    named = [
+        [[name, value.reveal() if isinstance(value, Secret) else value] for name, value in pairs]
+        for pairs in (request.query, request.headers)
+    ]
+    body = None if request.body is None else request.body.decode("latin-1")
+    sent = json.dumps([request.provider, request.method, request.url, body, *named])
+    return f"kept:{name_part(tenant)}{hashlib.sha256(sent.encode()).hexdigest()}"
+
+
+def _to_kept(response: Response) -> bytes:
+    """A line of JSON with status and headers, and the body behind it as it came."""
+    headers = {name: value for name, value in response.headers.items() if name in KEPT_HEADERS}
+    return json.dumps([response.status, headers]).encode() + b"\n" + response.body
+
+
+def _from_kept(kept: bytes, url: str) -> Response:
+    head, _, body = kept.partition(b"\n")
+    status, headers = json.loads(head)
+    return Response(status, headers, body, url)
+
+
+# --- What answers the questions of all calls --------------------------------------------------------------------------
 
 
 class Upstreams:
@@ -197,8 +225,9 @@ class Upstreams:
             with self._breakers.of(name, operation_name).call():
                 if question is not None:
                     meter = question.meter(name, price_of(name, provider.service.cost, self._settings[name]))
-                    # Everybody who is asked at once has a place for a first page before anybody takes one for a second.
-                    await asyncio.sleep(0)
+                    if meter.price:
+                        # All who are asked at once have a place for a first page before anybody takes one for a second.
+                        await asyncio.sleep(0)
                 drive = functools.partial(
                     self._drive, provider, operation, arguments, lives, tenant, meter, position, goes_on=goes_on
                 )
@@ -307,7 +336,7 @@ class Upstreams:
         if entry is None:
             return None
         life = (entry.stored_at, entry.stored_at + entry.ttl)
-        return from_recording(json.loads(entry.value)["response"], request.url), life
+        return _from_kept(entry.value, request.url), life
 
     async def _keep(
         self,
@@ -325,9 +354,10 @@ class Upstreams:
             return
         for request, response in readable:
             seconds = max(request.keep_for, least)
+            # The fresh ones give no secret away.
             if seconds and response.status < 300 and any(response is one for one in fresh):
-                kept = json.dumps(to_recording(request, response)).encode()
-                await self._cache.put(_kept_key(request, tenant), kept, seconds, soon=True, since=since)
+                key, kept = _kept_key(request, tenant), _to_kept(response)
+                await self._cache.put(key, kept, seconds, soon=True, since=since)
 
     async def _send_in_turn(
         self, provider: Provider, request: Request, until: float | None, meter: AskMeter | None, *, is_first: bool

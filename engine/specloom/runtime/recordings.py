@@ -14,7 +14,7 @@ from specloom.core import Fault, Request, Response, Secret, redact_body, write_w
 from .request import STEP as TOKEN_STEP
 from .request import secrets_of
 
-_KEPT_HEADERS = ("content-type", "retry-after", "link", "date")
+KEPT_HEADERS = ("content-type", "retry-after", "link", "date")
 """Response headers that a spec may read; the rest tells about the caller and is not written."""
 TOKEN_REPLY = b'{"access_token": "REDACTED", "expires_in": 600}'
 """What stands in a recording for the answer to a request for a token."""
@@ -52,18 +52,10 @@ def request_id(request: Request) -> str:
     return hashlib.sha256(json.dumps(public_request(request), sort_keys=True).encode()).hexdigest()[:16]
 
 
-def request_key(request: Request) -> str:
-    """A digest of the request with its secrets, because what one key may see another may not."""
-    headers = [[name, value.reveal() if isinstance(value, Secret) else value] for name, value in request.headers]
-    query = [[name, value.reveal()] for name, value in request.query if isinstance(value, Secret)]
-    hidden = [one.reveal() for one in request.hidden]
-    return hashlib.sha256(json.dumps([request_id(request), headers, query, hidden]).encode()).hexdigest()
-
-
 def to_recording(request: Request, response: Response) -> dict[str, Any]:
     """The exchange as it is written: no secrets, and a body as JSON or text where it is that."""
     secrets = secrets_of(request)
-    kept = {name: value.encode() for name, value in response.headers.items() if name in _KEPT_HEADERS}
+    kept = {name: value.encode() for name, value in response.headers.items() if name in KEPT_HEADERS}
     headers = {name: _masked(value, secrets).decode() for name, value in kept.items()}
     said: dict[str, Any] = {"status": response.status, "headers": headers}
     # The whole answer to a request for a token is a secret.
