@@ -308,6 +308,38 @@ def test_what_was_given_before_is_left_out() -> None:
     assert len(join_marks(marks, [f"{at:04}" for at in range(500)])) == 4 * 340
 
 
+def test_rows_are_the_same_where_nothing_of_them_is_marked() -> None:
+    rows = [
+        {**work(f"Otters of the river number {at}", f"10.1234/{at}"), "provider": name, "place": at}
+        for at in range(1, 5)
+        for name in (A, B)
+    ]
+    stage, providers = stage_of("academic_search"), shipped_model().providers
+
+    marked, plain = (merge(rows, stage, providers, {}, marked=marked) for marked in (True, False))
+
+    assert plain.rows == marked.rows
+    assert (len(marked.marks), plain.marks) == (4, [])
+
+
+def test_a_work_of_one_index_says_who_found_it_and_takes_no_word_of_the_index_for_that() -> None:
+    row = {
+        **work(*NET),
+        "provider": A,
+        "place": 1,
+        "found_by": "somebody",
+        "origins": {"title": "somebody"},
+        "venue": "",
+    }
+
+    (found,) = merged(row)
+
+    assert found["found_by"] == [A]
+    assert "origins" not in found
+    assert "venue" not in found
+    assert found["title"] == NET[0]
+
+
 # --- A key of which one value in common is enough --------------------------------------------------------------------
 
 

@@ -72,18 +72,18 @@ def merge(
     providers: Mapping[str, Provider],
     context: Bindings,
     seen: frozenset[str] = frozenset(),
+    *,
+    marked: bool = True,
 ) -> Merged:
-    """One row for each thing, the best first; things that have one of the marks `seen` are left out."""
+    """One row for each thing, the best first; things that have one of the marks `seen` are left out.
+
+    Where the rows are not `marked`, because no later call asks what was given before, there are no marks.
+    """
     identity = stage.identity
     records = sorted((_to_record(row, identity, context) for row in rows), key=lambda one: one.order)
     ranked = []
     for cluster in _link(records, identity.keys):
-        marks = [
-            (at, _mark(at, value))
-            for one in cluster.records
-            for at, key in enumerate(identity.keys)
-            for value in _values(one.keys[at], key)
-        ]
+        marks = _to_marks(cluster, identity.keys) if marked else []
         if seen and not seen.isdisjoint(mark for _, mark in marks):
             continue
         members = sorted(cluster.records, key=lambda one: one.order)
@@ -183,6 +183,15 @@ def _to_row(members: Sequence[_Record], stage: Merge) -> Row:
     """The row of whoever leads, filled up from the others, with the fields that are somebody else's."""
     leader = members[0].row
     merged, origin = dict(leader), {}
+    if len(members) == 1:
+        # Nobody else gave any field, and nothing is of another version.
+        provider = leader[PROVIDER]
+        for name, source in stage.all:
+            value = leader.get(source)
+            merged[name] = None if value in MISSING else [provider] if source == PROVIDER else {provider: value}
+        if stage.origin:
+            merged[stage.origin] = None
+        return {name: value for name, value in merged.items() if value not in MISSING}
     for member in members[1:]:
         for name, value in member.row.items():
             if merged.get(name) in MISSING and value not in MISSING:
@@ -228,6 +237,16 @@ MARK = 4
 """Characters of a mark, of six bits each: of all that a cursor holds, one in fifty thousand rows has one by chance."""
 MOST_MARKS = 340
 """As many as a cursor has room for."""
+
+
+def _to_marks(cluster: _Cluster, keys: Sequence[IdentityKey]) -> list[tuple[int, str]]:
+    """The marks of all keys of a thing, each with the place of its key."""
+    return [
+        (at, _mark(at, value))
+        for one in cluster.records
+        for at, key in enumerate(keys)
+        for value in _values(one.keys[at], key)
+    ]
 
 
 def _mark(at: int, key: Any) -> str:

@@ -98,7 +98,9 @@ def run_stages(
             from .merge import merge, split_marks
 
             seen = split_marks(run.cursor.seen) if run.cursor is not None else frozenset()
-            merged = merge(rows, stage.merge, run.model.providers, context, seen)
+            # Only the next part of an answer of several asks what was given before.
+            marked = run.tool.cursor is not None and run.tool.plan[run.outcome.strategy].kind == "gather"
+            merged = merge(rows, stage.merge, run.model.providers, context, seen, marked=marked)
             rows, run.outcome.marks = merged.rows, merged.marks
             continue
         if stage.kind == "procedure":
