@@ -206,7 +206,9 @@ def _cover_requests(
         _cover_pairs(node, requests, where, report)
         for value in _entries_of(node.get("body")):
             for place, path in _leaves(value.value, value.place, ()):
-                if not any(_has(request.get(value.key), path) for request in requests):
+                # Bytes that are text are shown as it.
+                shown = ("base64", "text") if value.key == "base64" else (value.key,)
+                if not any(_has(request.get(kind), path) for request in requests for kind in shown):
                     what = ".".join((value.key, *(str(part) for part in path)))
                     message = f"no example shows the body's {what!r} of {where}"
                     report.add("W302", place, message, "state the whole body in one")

@@ -71,6 +71,7 @@ def compile_capability(spec: Spec, report: Report | None = None) -> Capability:
         tuple(routing["order"]),
         row_shape(row),
         _identity(spec.root.get("identity"), row, Report() if report is None else report),
+        plain.get("writes", False),
     )
 
 

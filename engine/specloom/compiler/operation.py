@@ -115,6 +115,10 @@ def _compile_step(node: Map, scope: Scope, capability: Capability | None, tracke
     for kind in ("json", "form"):
         check_constants(body_node.get(kind) if isinstance(body_node, Map) else None, scope.report)
     reading = _reading(word, reading_node, scope, capability, tracker)
+    writes = capability is not None and capability.writes and verb == "post"
+    if writes and "keep_for" in node:
+        message = f"{capability.name!r} writes, and what it was answered says nothing to the next request"
+        scope.report.add("E105", node.entries["keep_for"].place, message, "remove `keep_for`")
     step = Step(
         _name_of(node),
         verb.upper(),
@@ -131,6 +135,7 @@ def _compile_step(node: Map, scope: Scope, capability: Capability | None, tracke
         _base(node.get("base"), scope, tracker),
         tracker.expression(_WHAT, query, scope) if isinstance(query, YamlScalar) else None,
         _refusal(node, scope, tracker),
+        writes,
     )
     return step if len(scope.report.errors) == before else None
 

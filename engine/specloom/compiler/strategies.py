@@ -8,7 +8,7 @@ from typing import Any
 
 from specloom.core import Report, did_you_mean, parse_duration
 from specloom.language import ANY, BOOLEAN, INTEGER, NUMBER, TEXT, ListOf, RecordType, Shape, join, may_be_null, maybe
-from specloom.model import Access, Again, CollectionModel, Pair, Part, Strategy, Value
+from specloom.model import Access, Again, Capability, CollectionModel, Pair, Part, Strategy, Value
 from specloom.plugins import Hook, Procedure
 from specloom.specs import Listing, Map, Node, YamlScalar, to_plain
 
@@ -208,7 +208,7 @@ def _part(name: str, node: Map, scope: Scope, around: Symbols, tracker: Dependen
     uses = tracker.absorb(inner)
     if providers is None or len(after) < len(items_of(node.get("after"))):
         return None
-    outcomes = to_plain(node.get("on")) or {}
+    outcomes = _outcomes(node, capability, scope.report)
     required = to_plain(node.get("required")) is True
     return Part(
         name,
@@ -306,6 +306,9 @@ def _strategy(node: Map, scope: Scope, around: Symbols, tracker: DependencyTrack
         again_when = tracker.text(what, "when", again_node, inside)
         more = overrides_of(what, again_node.get("with"), capability, inside, tracker)
         again = Again(again_when, more) if again_when else None
+    if capability.writes and (kind == "gather" or again):
+        message = f"{capability.name!r} writes, and nobody is to write twice"
+        scope.report.add("E105", node.place, message, "use `call` or `first_of`, without `again`")
     return Strategy(
         name,
         kind,
@@ -319,8 +322,20 @@ def _strategy(node: Map, scope: Scope, around: Symbols, tracker: DependencyTrack
         able_first=to_plain(inner.get("able_first")) is True,
         at_most=tracker.text(what, "at_most", inner, scope),
         wait=_wait_of(inner),
-        outcomes=outcomes,
+        outcomes=_outcomes(node, capability, scope.report),
     )
+
+
+def _outcomes(node: Map, capability: Capability, report: Report) -> dict[str, str]:
+    """What an error or an empty answer leads to; who was asked to write and failed may have written."""
+    stated: dict[str, str] = to_plain(node.get("on")) or {}
+    if not capability.writes:
+        return stated
+    for word, leads in stated.items():
+        if leads == "next":
+            message = f"{capability.name!r} writes, and the next would write what may be written already"
+            report.add("E105", node.entries["on"].place, message, f"remove `{word}`")
+    return {**stated, "error": "stop", "empty": "stop"}
 
 
 def _wait_of(node: Map) -> float:

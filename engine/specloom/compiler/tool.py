@@ -12,6 +12,7 @@ from specloom.model import (
     BUDGET,
     AnswerKey,
     Cache,
+    Capability,
     Hints,
     Input,
     Setting,
@@ -131,7 +132,6 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
     if cursor is not None:
         reached.setdefault(cursor.name, []).append("the plan")
     _prove(root.get("cache"), reached, report)
-    _check_annotations(root.get("annotations"), plan, report)
     check_cached(root.get("cache"), procedures, _personal(tracker, dict(values), plan), report)
     for one in inputs.values():
         # A provider that is left out may be the one that uses it.
@@ -142,6 +142,10 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
     capabilities = tuple(
         dict.fromkeys([*(one.operation for one in questions(plan)), *asked_by(procedures, around.providers.values())])
     )
+    asked = [around.capabilities.get(name) for name in capabilities]
+    _check_annotations(root.get("annotations"), plan, asked, report)
+    if len(report.errors) > before:
+        return None
     stages = stages_of(plan, after)
     lookups = tuple(dict.fromkeys(one.operation for one in stages if one.operation))
     # What is told beside an answer in an envelope is told in its text, because a contract says what its data has.
@@ -205,13 +209,17 @@ def _personal(tracker: DependencyTracker, definitions: Mapping[str, Value], plan
     ]
 
 
-def _check_annotations(node: Node | None, plan: Iterable[Strategy], report: Report) -> None:
-    """What a plan does in collections has to be what hosts are told of the tool (E134)."""
+def _check_annotations(
+    node: Node | None, plan: Iterable[Strategy], asked: Iterable[Capability | None], report: Report
+) -> None:
+    """What a plan does in collections, and whom it lets write, has to be what hosts are told of the tool (E134)."""
     words = {part.access.kind for strategy in plan for part in strategy.parts if part.access}
     assert node is not None
     told = to_plain(node)
     if words & {"save", "delete"} and told["read_only"]:
         report.add("E134", node.place, "the plan changes what is kept, and `read_only` is true", "say false")
+    elif told["read_only"] and (writing := next((one.name for one in asked if one and one.writes), "")):
+        report.add("E134", node.place, f"{writing!r} writes where it is asked, and `read_only` is true", "say false")
     elif "delete" in words and not told["destructive"]:
         report.add("E134", node.place, "the plan deletes what is kept, and `destructive` is false", "say true")
 

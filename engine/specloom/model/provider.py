@@ -146,6 +146,8 @@ class Step:
     """All query parameters as one object, in the place of `query`."""
     refusal: Value | None = None
     """What is wrong with the arguments, as a sentence; null where nothing is."""
+    writes: bool = False
+    """Whether the request changes something there, and may not be sent again where nobody knows what came of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -456,3 +458,5 @@ class Capability:
     order: tuple[str, ...]
     shape: RecordType = field(default_factory=lambda: RecordType({}))
     identity: RowIdentity | None = None
+    writes: bool = False
+    """Whether asking for it changes something at whoever is asked."""

@@ -127,6 +127,9 @@ class LiveContext:
                     name, operation, given, lives=self.lives, tenant=self._tenant, question=question
                 )
             except Fault as fault:
+                if model.capabilities[operation].writes:
+                    # Who has failed may have written, and the next would write it again.
+                    raise
                 failed.append(fault)
                 continue
             if not answer.asked:

@@ -302,7 +302,9 @@ def _exchange(provider: Provider, step: Step, request: Request, context: Operati
             if fault.kind == "auth_required" and not renewed and context.tokens.pop(provider.name, None) is not None:
                 renewed = True
                 continue
-            if retry is None or fault.kind not in retry.kinds or attempt >= retry.times or fault.ours:
+            # Whoever is late, or out of order, may have done what it was asked for.
+            is_unsure = step.writes and fault.kind != "rate_limited"
+            if retry is None or is_unsure or fault.kind not in retry.kinds or attempt >= retry.times or fault.ours:
                 raise _named(fault, provider) from None
             pause = retry.wait * 2**attempt
             if fault.kind == "rate_limited" and fault.said_after is not None:

@@ -234,6 +234,12 @@ def _body(
     kind, value = step.body
     hidden: list[Secret] = []
     content = _revealed(evaluate(value, context), hidden)
+    if kind == "base64":
+        headers.setdefault("content-type", ("Content-Type", "application/octet-stream"))
+        try:
+            return base64.b64decode(str(content), validate=True), ()
+        except ValueError:
+            raise Fault("bad_request", "the body is no text in base64") from None
     if kind == "json":
         headers.setdefault("content-type", ("Content-Type", "application/json"))
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))

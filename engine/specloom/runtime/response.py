@@ -32,8 +32,11 @@ def read_response(provider: Provider, step: Step, response: Response, context: O
     """The rows of a response; raises Fault, or Empty where the upstream says in its own way that there is nothing."""
     refused: Fault | None = None
     document: Any = None
+    # Who has done what it was asked for may have nothing to say (201 Created, 204 No Content).
+    is_silent = step.writes and response.status < 300 and not response.body
+    is_silent = is_silent and step.reading.decoder in ("json", "text")
     try:
-        document = language.decode(step.reading.decoder, response, step.reading.options)
+        document = {} if is_silent else language.decode(step.reading.decoder, response, step.reading.options)
     except Fault as fault:
         refused = fault
     _raise_for(provider, response, document if step.reading.decoder == "json" else _json_or_none(response), context)

@@ -115,7 +115,7 @@ def differing_request(sent: Mapping[str, Any], wanted: Mapping[str, Any]) -> Ite
     for part in ("query", "headers", "form"):
         if part in wanted or (part != "headers" and sent.get(part)):
             yield from _differing_pairs(part, sent.get(part) or {}, wanted.get(part) or {})
-    for part in ("json", "text"):
+    for part in ("json", "text", "base64"):
         if sent.get(part) != wanted.get(part) and (part in wanted or part in sent):
             yield f"sent the {part} {short(sent.get(part))}, not {short(wanted.get(part))}"
 

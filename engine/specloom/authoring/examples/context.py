@@ -109,6 +109,8 @@ class ExampleContext:
                 if failed:
                     self.told.append(Shortfall(tuple(failed), operation, name))
                 return answer
+            if self.model.capabilities[operation].writes:
+                raise answer
             failed.append(answer)
         if silent is not None and not failed:
             return silent

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -194,7 +195,10 @@ def describe_request(request: Request) -> dict[str, Any]:
     described: dict[str, Any] = {request.method.lower(): request.url, "query": query, "headers": headers}
     if request.body is not None:
         kind = next((str(value) for name, value in headers.items() if name.lower() == "content-type"), "")
-        text = request.body.decode()
+        try:
+            text = request.body.decode()
+        except UnicodeDecodeError:
+            return described | {"base64": base64.b64encode(request.body).decode()}
         if kind.startswith("application/json"):
             described["json"] = json.loads(text)
         elif kind.startswith("application/x-www-form-urlencoded"):

@@ -1,0 +1,132 @@
+"""What changes something at whoever is asked: it is not sent twice, not passed on, and told to hosts."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from specloom.core.faults import Fault
+from specloom.core.messages import Response
+from tests.support.spec_library import Woven, a_provider, a_tool, find, weave_texts
+
+CAPABILITY = """
+spec: capability/1
+name: find
+title: Keep a page
+description: A page that is kept from then on.
+routing: {key: find, order: [sample]}
+writes: true
+arguments:
+  query: {type: text, description: What is kept.}
+row:
+  url: {type: text, required: true, description: Where it is kept.}
+"""
+STEP = """
+input: [query]
+steps:
+  - post: /s
+    body: {json: {q: =args.query}}
+    json: {map: {url: {at: "not_null(url, 'kept')"}}}
+"""
+RETRY = "retry: {on: [rate_limited, upstream_unavailable], times: 2, wait: 1s}\n"
+
+
+def woven(step: str = STEP, *more: str, capability: str = CAPABILITY) -> Woven:
+    return weave_texts(capability, a_provider(step, service=RETRY), *more, base=False)
+
+
+@pytest.mark.parametrize("reply", [Response(503), Response(500), Fault("network", "cut off")])
+def test_what_may_have_been_done_is_not_asked_for_again(reply: Response | Fault) -> None:
+    run = find(woven(), {"query": "otters"}, reply)
+
+    assert len(run.sent) == 1
+    assert run.fault is not None
+    assert run.fault.kind == "upstream_unavailable"
+
+
+def test_what_was_refused_for_coming_too_soon_is_asked_for_again() -> None:
+    run = find(woven(), {"query": "otters"}, Response(429), Response(201, {"content-type": "application/json"}, b"{}"))
+
+    assert len(run.sent) == 2
+    assert run.rows == [{"url": "kept"}]
+
+
+def test_a_capability_that_reads_is_asked_again() -> None:
+    run = find(woven(capability=CAPABILITY.replace("writes: true\n", "")), {"query": "otters"}, Response(503))
+
+    assert len(run.sent) == 3
+
+
+def test_a_step_that_only_reads_is_asked_again_also_where_the_next_one_writes() -> None:
+    step = STEP.replace("steps:\n", "steps:\n  - {as: first, get: /a, json: {map: {url: url}}}\n")
+    run = find(woven(step), {"query": "otters"}, Response(503))
+
+    assert [request.method for request in run.sent] == ["GET"] * 3
+
+
+@pytest.mark.parametrize("status", [200, 201, 204])
+def test_nothing_at_all_may_be_the_answer(status: int) -> None:
+    assert find(woven(), {"query": "otters"}, Response(status)).rows == [{"url": "kept"}]
+
+
+def test_a_question_is_not_answered_by_nothing() -> None:
+    run = find(woven(capability=CAPABILITY.replace("writes: true\n", "")), {"query": "otters"}, Response(204))
+
+    assert run.fault is not None
+
+
+def test_bytes_are_sent_as_what_their_text_stands_for() -> None:
+    content = b"%PDF-1\xff\x00"
+    step = STEP.replace("json: {q: =args.query}", "base64: =args.query")
+    (request,) = find(woven(step), {"query": base64.b64encode(content).decode()}, Response(204)).sent
+
+    assert request.body == content
+    assert ("Content-Type", "application/octet-stream") in request.headers
+
+
+def test_what_is_no_base64_is_not_sent() -> None:
+    run = find(woven(STEP.replace("json: {q: =args.query}", "base64: =args.query")), {"query": "ö"}, Response(204))
+
+    assert run.sent == []
+    assert run.fault is not None
+    assert run.fault.message.endswith("the body is no text in base64")
+
+
+@pytest.mark.parametrize(
+    ("plan", "code", "message"),
+    [
+        (
+            "- {name: it, call: {provider: sample, operation: find}}",
+            "E134",
+            "'find' writes where it is asked, and `read_only` is true",
+        ),
+        (
+            "- {name: it, gather: {providers: =route.find, operation: find}}",
+            "E105",
+            "'find' writes, and nobody is to write twice",
+        ),
+        (
+            "- {name: it, first_of: {providers: =route.find, operation: find}, on: {error: next}}",
+            "E105",
+            "'find' writes, and the next would write what may be written already",
+        ),
+        (
+            "- {name: it, collect: {parts: {a: {operation: find, providers: =route.find, on: {empty: next}}}}}",
+            "E105",
+            "'find' writes, and the next would write what may be written already",
+        ),
+    ],
+)
+def test_a_plan_that_could_write_twice_or_in_secret_is_refused(plan: str, code: str, message: str) -> None:
+    found = woven(STEP, a_tool(plan=f"{plan}\n"))
+
+    assert code in found.codes
+    assert any(message in sentence for sentence in found.sentences)
+
+
+def test_the_answer_to_a_write_is_not_used_again() -> None:
+    found = woven(STEP.replace("post: /s\n", "post: /s\n    keep_for: 1h\n"))
+
+    assert found.codes[0] == "E105"
+    assert "what it was answered says nothing to the next request" in found.sentences[0]
