@@ -116,7 +116,7 @@ def _compile_step(node: Map, scope: Scope, capability: Capability | None, tracke
         check_constants(body_node.get(kind) if isinstance(body_node, Map) else None, scope.report)
     reading = _reading(word, reading_node, scope, capability, tracker)
     writes = capability is not None and capability.writes and verb == "post"
-    if writes and "keep_for" in node:
+    if capability is not None and writes and "keep_for" in node:
         message = f"{capability.name!r} writes, and what it was answered says nothing to the next request"
         scope.report.add("E105", node.entries["keep_for"].place, message, "remove `keep_for`")
     step = Step(
