@@ -823,14 +823,27 @@ async def test_no_control_comes_out_of_a_session_a_prompt_or_a_resource() -> Non
     assert "otter[31m diet" in texts[2]
 
 
-async def test_a_long_session_is_taken_up_for_few_tokens_and_read_on_to_its_end(server: Server) -> None:
+LONG = {
+    "short texts": {"title": "", "step": "", "told": {}, "every": 20},
+    "long texts": {
+        "title": " and what their keepers told of their winter diet in the north",
+        "step": " about what is left in the evening, weighed to the gram and written down in a book" * 5,
+        "told": {"reasoning": "Keepers weigh what is left. " * 20, "confidence": "medium", "branchId": "winter"},
+        "every": 3,
+    },
+}
+
+
+@pytest.mark.parametrize("kind", LONG)
+async def test_a_long_session_is_taken_up_for_few_tokens_and_read_on_to_its_end(server: Server, kind: str) -> None:
     """120 steps and 300 sources: the first answer has what the next step needs, and nothing is lost behind it."""
+    texts: Any = LONG[kind]
     async with server.client(ADA) as client:
         session = await begin(client, researchGoal="What otters eat")
         for number in range(30):
             server.web.results[:] = [
                 {
-                    "title": f"Otters of river {number}-{at}",
+                    "title": f"Otters of river {number}-{at}{texts['title']}",
                     "url": f"https://river{number}.example/{at}",
                     "description": "Fish.",
                 }
@@ -838,30 +851,38 @@ async def test_a_long_session_is_taken_up_for_few_tokens_and_read_on_to_its_end(
             ]
             await ask(client, "web_search", query=f"otters of river {number}", num_results=10, sessionId=session)
         for number in range(2, 121):
-            told = {"searchStep": f"Read what the keepers of river {number} wrote", "stepNumber": number}
-            question = {"knowledgeGap": f"What of pond {number}?"} if number % 20 == 0 else {}
-            await ask(client, "sequential_search", **told, **question, nextStepNeeded=True, sessionId=session)
+            told = {"searchStep": f"Read what the keepers of river {number} wrote{texts['step']}", "stepNumber": number}
+            question = {"knowledgeGap": f"What of pond {number}?"} if number % texts["every"] == 0 else {}
+            settled = {"resolvedGaps": [f"What of pond {number - 4}?"]} if (number - 4) % 60 == 0 else {}
+            more = {**texts["told"], **question, **settled, "nextStepNeeded": True, "sessionId": session}
+            await ask(client, "sequential_search", **told, **more)
         first = await client.call_tool("get_research_session", {"sessionId": session})
-        urls, offset = set(), 0
+        pages, offset = [], 0
         while offset is not None:
-            page = await ask(client, "get_research_session", sessionId=session, offset=offset)
-            urls |= {one["url"] for one in page["sources"]}
-            offset = page.get("nextOffset")
+            pages.append(await ask(client, "get_research_session", sessionId=session, offset=offset))
+            offset = pages[-1].get("nextOffset")
         steps = [
             await ask(client, "get_research_session", sessionId=session, stepId=number) for number in range(1, 121)
         ]
+        text = first.content[0].text
+        whole, at = "", json.loads(text.partition("read_more ")[2].partition("}")[0] + "}")
+        while at:
+            part = await ask(client, "read_more", **at)
+            whole += part["content"]
+            at = part.get("readOn")
 
-    text = first.content[0].text
-    assert count_tokens(text) <= 3_000
-    for needed in (
-        "What otters eat",
-        "120. Read what the keepers of river 120",
-        "What of pond 120?",
-        "river29.example",
-    ):
-        assert needed in text
-    assert len(urls) == 300
+    for size in (count_tokens(text), *(count_tokens(json.dumps(one)) for one in (first.structured_content, *pages))):
+        assert size <= 3_000
+    newest = [f"What of pond {120 - texts['every'] * ago}?" for ago in range(2)]
+    needed = ("What otters eat", *(f"{at}. Read what the keepers of river {at}" for at in (118, 119, 120)), *newest)
+    places = [text.index(one) for one in (*needed, "Otters of river 29-9", "Steps before them")]
+    assert places[:4] == sorted(places[:4])
+    assert max(places[:-1]) < places[-1], "what the next step needs comes first"
+    urls = [one["url"] for page in reversed(pages) for one in page["sources"]]
+    assert urls == [f"https://river{number}.example/{at}" for number in range(30) for at in range(10)]
     assert [one["step"]["stepNumber"] for one in steps] == list(range(1, 121))
+    assert all(f"keepers of river {number} wrote" in whole for number in range(2, 121))
+    assert all(f"What of pond {number}?" in whole for number in range(texts["every"], 121, texts["every"]))
 
 
 async def test_who_has_lost_an_identifier_reads_the_list_and_nobody_elses(server: Server) -> None:

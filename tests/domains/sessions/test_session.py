@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.compiler.collection import load_collections
+from specloom.core import count_tokens
 from specloom.core.faults import Fault
 from specloom.domains.sessions import document, export, sources, views
 from specloom.domains.sessions import session as trail
@@ -562,7 +563,7 @@ def test_all_sources_of_a_session_are_told_page_by_page_in_answers_of_a_bounded_
 
     urls = [source["url"] for page in reversed(pages) for source in page["sources"]]
     assert urls == [source.url for source in many]
-    assert max(len(json.dumps(page)) for page in pages) < views.PAGE_BYTES + 5_000
+    assert max(count_tokens(json.dumps(page)) for page in pages) <= views.ANSWER_TOKENS
     assert {page["sourceCount"] for page in pages} == {300}
     told = len(pages[0]["sources"])
     assert pages[0]["note"] == (

@@ -53,6 +53,8 @@ class SessionPage(StepOfSession):
     offset: int = 0
     """The newest sources that are passed over."""
     limit: int = views.NEWEST
+    max_tokens: int | None = None
+    """Tokens of the answer, as far as its sources go; those that have no room are on the next page."""
 
 
 @record
@@ -166,7 +168,7 @@ async def recover(context: Context, wanted: SessionPage) -> views.SessionRecover
     """Tells everything that is needed to go on with a session, or one of its steps whole, or more of its sources."""
     trail = await store.find(context.state("sessions"), wanted.session_id)
     if not wanted.step_id:
-        return views.show_recovery(trail.session, trail.steps, wanted.offset, wanted.limit)
+        return views.show_recovery(trail.session, trail.steps, wanted.offset, wanted.limit, wanted.max_tokens or 0)
     shown = views.show_one_step(trail.session, trail.steps, wanted.step_id)
     if shown is None:
         numbers = sorted(step.number for step in trail.steps)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from specloom.core import from_epoch
+from specloom.core import count_tokens, from_epoch
 from specloom.plugins.records import inline, record, to_json
 
 from .session import (
@@ -31,8 +31,10 @@ LAST_STEPS = 3
 NEWEST = 50
 """Sources, and lines of the index in sum, that the answer to a step shows; whoever takes a session up is told all."""
 NEWEST_NOTE = "Of {all} {things} only the newest {shown} are shown here{elsewhere}."
-PAGE_BYTES = 5_000
-"""Bytes of sources as JSON that one answer about a session holds, but for one source that is longer alone."""
+ANSWER_TOKENS = 2_400
+"""Tokens of an answer about a session, as compact JSON; a host that writes it with blanks is below 3,000 so."""
+HEAD_SHARE, PAGE_SHARE = 0.3, 0.8
+"""Shares of them that sources may have beside all else that the next step needs, and on a page of their own."""
 PAGE_NOTE = "Of {all} sources {shown} are shown, those that were found last{behind}. Those before them: offset {next}."
 _LINE, _SNIPPET, _SNIPPETS = 120, 80, 5
 """Characters of a step in the index, of a step in a generated summary, and steps in that."""
@@ -184,13 +186,15 @@ def show_progress(
 
 
 def show_recovery(
-    session: ResearchSession, steps: Sequence[SessionStep], offset: int = 0, limit: int = NEWEST
+    session: ResearchSession, steps: Sequence[SessionStep], offset: int = 0, limit: int = NEWEST, tokens: int = 0
 ) -> SessionRecovery:
     """Everything that is needed to take up a session again, and what its calls met so far; a page of its sources.
 
     The page has at most `limit` sources, the newest but for `offset` of them; with an offset it is all that is told.
+    Sources that the answer has no room for in so many `tokens` (0: ANSWER_TOKENS) are on the next page.
     """
-    sources, following = page_sources(session.sources, offset, limit)
+    room = int((tokens or ANSWER_TOKENS) * (PAGE_SHARE if offset else HEAD_SHARE))
+    sources, following = page_sources(session.sources, offset, limit, room)
     behind = f" before the newest {offset}" if offset else ""
     note = PAGE_NOTE.format(all=len(session.sources), shown=len(sources), behind=behind, next=following)
     page: dict[str, Any] = {
@@ -212,18 +216,19 @@ def show_recovery(
     )
 
 
-def page_sources(sources: Sequence[SitedSource], offset: int, limit: int) -> tuple[list[SessionSource], int | None]:
-    """At most `limit` sources and PAGE_BYTES before the newest `offset`, as they were found; and the next offset.
+def page_sources(
+    sources: Sequence[SitedSource], offset: int, limit: int, room: int
+) -> tuple[list[SessionSource], int | None]:
+    """At most `limit` sources and `room` tokens before the newest `offset`, as they were found; and the next offset.
 
-    That is None where no source is left.
+    That is None where no source is left. One source is told however long it is.
     """
     end = max(0, len(sources) - offset)
     page: list[SessionSource] = []
-    size = 0
     for source in reversed(sources[max(0, end - limit) : end]):
         shown = narrow(SessionSource, source)
-        size += len(json.dumps(to_json(shown), ensure_ascii=False).encode("utf-8", "surrogatepass"))
-        if page and size > PAGE_BYTES:
+        room -= count_tokens(json.dumps(to_json(shown), ensure_ascii=False)) + 1
+        if page and room < 0:
             break
         page.append(shown)
     following = offset + len(page)
