@@ -21,6 +21,9 @@ FLAG = {"type": "boolean", "default": False}
 TEXTS = {"type": "array"}
 REFS = {**TEXTS, "required": True}
 LIMIT = {"type": "integer", "minimum": 0, "default": 50}
+OFFSET = {"type": "integer", "minimum": 0, "default": 0}
+PART = {"total", "next_offset"}
+"""Of lists that may be longer than what is told of them, which go on with `offset`."""
 CANDIDATES = {"type": "integer", "minimum": 0, "maximum": 255, "default": 5}
 YEAR = {"type": "integer", "minimum": 1000, "maximum": 9999}
 NAME = {"type": "string", "maxLength": 200}
@@ -38,8 +41,8 @@ INPUTS: dict[str, dict[str, dict[str, Any]]] = {
     "doiget_metadata_only": {"ref": REF, "dry_run": FLAG, "include_oa_location": FLAG},
     "doiget_batch_fetch": {"refs": REFS, "dry_run": FLAG, "force": FLAG},
     "doiget_info": {"ref": ENTRY_REF},
-    "doiget_search_local": {"query": QUERY, "limit": LIMIT},
-    "doiget_list_recent": {"limit": LIMIT},
+    "doiget_search_local": {"query": QUERY, "limit": LIMIT, "offset": OFFSET},
+    "doiget_list_recent": {"limit": LIMIT, "offset": OFFSET},
     "doiget_paper_pdf_path": {"ref": ENTRY_REF},
     "doiget_capability_profile": {},
     "doiget_health": {},
@@ -102,8 +105,11 @@ ANSWERS: dict[str, set[str]] = {
     "doiget_metadata_only": {"ref", "oa_url", "metadata", *IDENTITY, *QUALITY, *PLAN},
     "doiget_batch_fetch": {"results", "dry_run", "plans"},
     "doiget_info": {"ref", "safekey", "metadata"},
-    "doiget_search_local": {"ref", "scope", "query", "count", "results", "corrected", "partial", "unread_pdfs"},
-    "doiget_list_recent": {"ref", "count", "entries"},
+    "doiget_search_local": {
+        *("ref", "scope", "query", "count", "results", "corrected", "partial", "unread_pdfs"),
+        *PART,
+    },
+    "doiget_list_recent": {"ref", "count", "entries", *PART},
     "doiget_paper_pdf_path": {"ref", "safekey", "path", "pdf_exists", "origin", "license"},
     "doiget_capability_profile": {
         *("ref", "oa_enabled", "metadata_sources", "rate_limit_per_sec", "tier_1", "tier_2", "tier_3"),

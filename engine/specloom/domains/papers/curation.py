@@ -29,7 +29,7 @@ _YEARS_APART = {"likely": 1, "versions": 3}
 """Years that may lie between two works that are one, and between a preprint and what came of it."""
 _LABELS = {"tag": "tags", "collection": "collections"}
 MOST_LABELS = 200
-"""Labels of a kind that are listed."""
+"""Labels of a kind that one call lists."""
 MOST_TOLD = 5
 """Labels that are told where one was named that is none."""
 
@@ -344,16 +344,26 @@ class CountedLabel:
 
 @record
 class CountedLabels:
-    """The labels of a store, the commonest first."""
+    """The labels of a store, the commonest first, and how many of each kind there are.
+
+    `next_offset` is where further ones begin, of whatever kind.
+    """
 
     tags: Sequence[CountedLabel]
     collections: Sequence[CountedLabel]
     keywords: Sequence[CountedLabel]
+    tag_count: int
+    collection_count: int
+    keyword_count: int
+    next_offset: int | None = None
 
 
 @procedure("list_labels", settings=STORE)
-async def list_labels(context: Context) -> CountedLabels:
-    """Lists the tags, the collections and the keywords of the store with their numbers of works."""
+async def list_labels(context: Context, offset: int = 0) -> CountedLabels:
+    """Lists the tags, the collections and the keywords of the store with their numbers of works.
+
+    Of each kind these are MOST_LABELS at most, from `offset` on.
+    """
     from .store import open_store
 
     store = open_store(context.config)
@@ -363,14 +373,20 @@ async def list_labels(context: Context) -> CountedLabels:
         for name, counter in counts.items():
             table = entry if name == "keywords" else own_of(entry)
             counter.update(set(texts_of(table.get(name))))
+    end = offset + MOST_LABELS
+
+    def part(name: str) -> list[CountedLabel]:
+        ordered = sorted(counts[name].items(), key=lambda pair: (-pair[1], pair[0]))
+        return [CountedLabel(name=label, works=count) for label, count in ordered[offset:end]]
+
     return CountedLabels(
-        **{
-            name: [
-                CountedLabel(name=label, works=count)
-                for label, count in sorted(counter.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_LABELS]
-            ]
-            for name, counter in counts.items()
-        }
+        tags=part("tags"),
+        collections=part("collections"),
+        keywords=part("keywords"),
+        tag_count=len(counts["tags"]),
+        collection_count=len(counts["collections"]),
+        keyword_count=len(counts["keywords"]),
+        next_offset=end if any(len(counter) > end for counter in counts.values()) else None,
     )
 
 

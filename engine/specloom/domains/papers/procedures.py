@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from specloom import __version__
 from specloom.domains.text import PaperId
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from .store import PaperStore
     from .texts import TextHit
+
+T = TypeVar("T")
 
 BATCH, EXPORTS = 100, 200
 """The most references of a batch, and of an export."""
@@ -68,6 +70,7 @@ _ROW = {
     "tags": TEXTS,
 }
 _IN_TEXT = record({"page": WHOLE, "passage": TEXT, "offset": WHOLE}, "page", "passage", "offset")
+_PART = {"total": WHOLE, "next_offset": WHOLE}
 _LISTED = listed(record(_ROW, "safekey", "title"))
 _FOUND = listed(record({**_ROW, "in_text": _IN_TEXT}, "safekey", "title"))
 _TDM = ("tdm_elsevier", "tdm_aps", "tdm_springer", "tdm_ieee")
@@ -226,6 +229,7 @@ async def _change_entry(context: Context, text: str, alter: Callable[[Mapping[st
         "scope": TEXT,
         "query": TEXT,
         "count": WHOLE,
+        **_PART,
         "results": _FOUND,
         "corrected": OBJECT,
         "partial": FLAG,
@@ -233,9 +237,10 @@ async def _change_entry(context: Context, text: str, alter: Callable[[Mapping[st
     },
     settings={**STORE, **CACHE},
 )
-async def search_papers(context: Context, query: str, limit: int = LISTED) -> dict[str, Any]:
+async def search_papers(context: Context, query: str, limit: int = LISTED, offset: int = 0) -> dict[str, Any]:
     """Stored papers with all words of a query in their records or the texts of their PDFs, best first.
 
+    They are `limit` of `total` from `offset` on, and `next_offset` is where further ones begin.
     A row whose text has a word that its record lacks says where: `in_text`. Where there is no row, a word that no
     record has is taken for the nearest that one has (`corrected`); where that leads nowhere, half of the words are
     enough (`partial`). `unread_pdfs` counts PDFs whose texts are still to be read.
@@ -261,7 +266,7 @@ async def search_papers(context: Context, query: str, limit: int = LISTED) -> di
             texts = await kept.find(asked.words)
             fitting = search.rank(asked, entries, texts, most=True)
             told |= {"partial": True} if fitting else {}
-        shown = fitting[: _bounded(limit)]
+        shown, part = _part_of(fitting, offset, limit)
         lacking = {
             row["safekey"]: words
             for entry, row in shown
@@ -269,7 +274,7 @@ async def search_papers(context: Context, query: str, limit: int = LISTED) -> di
         }
         places = await kept.locate(lacking)
     rows = [_tell_found(row, places.get(row["safekey"])) for _, row in shown]
-    return {"scope": "local", "query": query, "count": len(rows), "results": rows, **told}
+    return {"scope": "local", "query": query, "count": len(rows), **part, "results": rows, **told}
 
 
 def _tell_found(row: dict[str, Any], place: TextHit | None) -> dict[str, Any]:
@@ -282,19 +287,21 @@ def _tell_found(row: dict[str, Any], place: TextHit | None) -> dict[str, Any]:
     return {**row, "in_text": {"page": place.page, "passage": passage, "offset": place.offset}}
 
 
-@paper_procedure({"count": WHOLE, "entries": _LISTED}, settings=STORE)
-async def recent_papers(context: Context, limit: int = LISTED) -> dict[str, Any]:
-    """Stored papers, the newest first."""
+@paper_procedure({"count": WHOLE, **_PART, "entries": _LISTED}, settings=STORE)
+async def recent_papers(context: Context, limit: int = LISTED, offset: int = 0) -> dict[str, Any]:
+    """Stored papers, the newest first: `limit` of `total` from `offset` on; `next_offset` is where others begin."""
     # Entries without a time come last; the sort is stable, also in reverse.
     rows = sorted(
         (row for _, row in _store(context).summaries()), key=lambda row: row["fetched_at"] or "", reverse=True
     )
-    newest = rows[: _bounded(limit)]
-    return {"count": len(newest), "entries": newest}
+    newest, part = _part_of(rows, offset, limit)
+    return {"count": len(newest), **part, "entries": newest}
 
 
-def _bounded(limit: int) -> int:
-    return min(limit or LISTED, MOST_LISTED)
+def _part_of(rows: Sequence[T], offset: int, limit: int) -> tuple[Sequence[T], dict[str, int]]:
+    """The rows of a list that are told, how many it has, and where those behind them begin."""
+    end = offset + min(limit or LISTED, MOST_LISTED)
+    return rows[offset:end], {"total": len(rows)} | ({"next_offset": end} if end < len(rows) else {})
 
 
 @paper_procedure(
