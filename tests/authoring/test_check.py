@@ -453,3 +453,13 @@ def test_a_terminal_is_not_spoken_to_by_a_file(tmp_path: Path) -> None:
 
     assert "E006" in shown
     assert all(one.isprintable() or one == "\n" for one in shown)
+
+
+def test_an_example_in_whose_route_nobody_is_says_where_the_order_is_written(tmp_path: Path) -> None:
+    path = lay(tmp_path) / FILES["lights"][0]
+    path.write_text(path.read_text(encoding="utf-8").replace("[pharos, lantern]", "[]"), encoding="utf-8")
+
+    hints = {one.hint for one in judge([tmp_path]).diagnostics if one.code == "E401"}
+
+    order = f"`routing: {{order: [lantern, pharos]}}` of 'lights' ({FILES['lights'][0]})"
+    assert hints == {f"nobody is in the order of that capability: write {order}, or say `routes` in the example"}

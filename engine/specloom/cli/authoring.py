@@ -52,6 +52,14 @@ def _check(options: Namespace) -> int:
     return answer(verdict.to_json, lines, as_json=options.json, code=code)
 
 
+def _order_hint(model: Model, options: Namespace) -> str:
+    """Where to write a new provider down so that tools ask it; nothing where others are asked already."""
+    contract = model.capabilities.get(options.capability or "") if options.kind == "provider" else None
+    if contract is None or contract.order:
+        return ""
+    return f", and let tools ask it: `order: [{options.name}]` in {contract.place.file}"
+
+
 def _roots(paths: Sequence[Path]) -> list[Path]:
     """The layers of the environment, and what a person lays on top."""
     from specloom.authoring import widen
@@ -190,6 +198,7 @@ def new(options: Namespace) -> int:
     after = {
         "capability": f", and start who offers it: `{program} new provider NAME --capability {options.name}`",
         "tool": f", and serve it: `{serve}`",
+        "provider": _order_hint(executor.model, options),
     }
     tell(f"next: {first} `{check}`{after.get(options.kind, '')}")
     whole = path.absolute()

@@ -106,7 +106,7 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
     told_as = _envelope(root.get("envelope"), report)
     hints = compile_hints(root.get("hints"), done, inputs, tracker)
     notices = compile_notices(root.get("notices"), done.plus(failures=maybe(TEXT)), tracker)
-    _check_orders(plan, after, dict(values), report)
+    _check_orders(plan, after, dict(values), around, report)
     cache = _cache(root.get("cache"), done, inputs)
     record = _record(root.get("record"), inputs, report)
     failures = _failures(root.get("record"), answer, report)
@@ -241,9 +241,11 @@ def _opt_in(node: Node | None, settings: dict[str, Setting], report: Report) -> 
 
 
 def _check_orders(
-    plan: Iterable[Strategy], after: Iterable[Stage], values: Mapping[str, Value], report: Report
+    plan: Iterable[Strategy], after: Iterable[Stage], values: Mapping[str, Value], around: Symbols, report: Report
 ) -> None:
-    """Warn of lists of providers made of all that there are: who is in no order is asked by name or a route alone."""
+    """Warn of lists of providers made of all that there are, as who is in no order is asked by name or a route alone
+    (W310), and of those made of an order in which nobody is (W311).
+    """
     plan = list(plan)
     values_of_plan = [one.providers for one in plan] + [part.providers for one in plan for part in one.parts]
     several = [*values_of_plan, *(stage.providers for stage in stages_of(plan, after))]
@@ -253,6 +255,13 @@ def _check_orders(
                 message = f"configured.{path[1]} has those as well who are in no order, which are asked by name alone"
                 hint = f"use order.{path[1]}, or route.{path[1]}"
                 report.add("W310", value.place, message, hint)
+            capability = around.capabilities.get(path[1]) if path[0] in {"route", "order"} and len(path) > 1 else None
+            if capability is not None and not capability.order:
+                able = sorted(around.offering(capability.name))
+                named = f"put {' and '.join(able[:3])} into it" if able else "it needs a provider"
+                message = f"nobody is in the order of {capability.name!r}, so that {'.'.join(path[:2])} is empty"
+                hint = f"{named}: `routing: {{order: [{', '.join(able[:3])}]}}` in {capability.place.file}"
+                report.add("W311", value.place, f"{message} until an operator writes a route", hint)
 
 
 def _envelope(node: Node | None, report: Report) -> Envelope | None:

@@ -32,10 +32,10 @@ class Example:
         expect: Mapping[str, Any] = self.stated["expect"]
         return expect
 
-    def wrong(self, key: str, sentence: str, item: int | None = None) -> None:
+    def wrong(self, key: str, sentence: str, item: int | None = None, *, hint: str = "") -> None:
         """Report a key of `expect`, or one item under it, that is not met (E401)."""
         place = place_of(self.node.get("expect") or self.node, key, item)
-        self.report.add("E401", place, f"{self.name!r}: {sentence}")
+        self.report.add("E401", place, f"{self.name!r}: {sentence}", hint)
 
     def add(self, code: str, key: str, message: str, hint: str = "") -> None:
         """Report something at a key of the example."""
@@ -68,8 +68,11 @@ def examples_of(spec: Spec, report: Report) -> list[Example]:
     return [Example(item, to_plain(item), report) for item in items if isinstance(item, Map)]
 
 
-def compare_result(example: Example, rows: list[Row], fault: Fault | None) -> bool:
-    """Hold rows, or the fault instead of them, against the example; whether there is an answer to look at further."""
+def compare_result(example: Example, rows: list[Row], fault: Fault | None, hint: str = "") -> bool:
+    """Hold rows, or the fault instead of them, against the example; whether there is an answer to look at further.
+
+    `hint` is what to try where a fault is not the one that the example states.
+    """
     expect = example.expect
     if fault is None:
         if "error" in expect:
@@ -78,9 +81,9 @@ def compare_result(example: Example, rows: list[Row], fault: Fault | None) -> bo
         return True
     if "error" not in expect:
         detail = f" ({fault.detail})" if fault.detail else ""
-        example.wrong(next(iter(expect)), f"ended with the fault {fault.kind}: {fault.message}{detail}")
+        example.wrong(next(iter(expect)), f"ended with the fault {fault.kind}: {fault.message}{detail}", hint=hint)
     elif fault.kind != expect["error"]:
-        example.wrong("error", f"ended with {fault.kind}: {fault.message}; expected {expect['error']}")
+        example.wrong("error", f"ended with {fault.kind}: {fault.message}; expected {expect['error']}", hint=hint)
     else:
         if "message" in expect and fault.message != expect["message"]:
             example.wrong("message", f"said {fault.message!r}, not {expect['message']!r}")

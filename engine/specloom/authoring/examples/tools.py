@@ -351,6 +351,16 @@ def _as_shipped(fault: Fault, example: Example, model: Model) -> Fault:
     return Fault(fault.kind, message, retry_after=fault.retry_after, detail=fault.detail)
 
 
+def _route_hint(fault: Fault, tool: Tool, model: Model) -> str:
+    """Whose order to write where a plan asks a route in which nobody is; nothing for other faults."""
+    empty = [one for one in map(model.capabilities.get, tool.capabilities) if one is not None and not one.order]
+    if fault.kind != "config" or not empty:
+        return ""
+    able = ", ".join(sorted(model.offering(empty[0].name))) or "a provider"
+    order = f"`routing: {{order: [{able}]}}` of {empty[0].name!r} ({empty[0].place.file})"
+    return f"nobody is in the order of that capability: write {order}, or say `routes` in the example"
+
+
 def _compare(example: Example, tool: Tool, model: Model, trace: ExampleTrace) -> None:
     expect, outcome = example.expect, trace.outcome
     tried = list(dict.fromkeys(ask.provider for ask in trace.asked))
@@ -359,7 +369,8 @@ def _compare(example: Example, tool: Tool, model: Model, trace: ExampleTrace) ->
     fault = trace.fault
     if fault is not None and "message" in expect and fault.message != expect["message"]:
         fault = _as_shipped(fault, example, model)
-    if not compare_result(example, outcome.rows if outcome else [], fault) or outcome is None:
+    hint = _route_hint(fault, tool, model) if fault is not None else ""
+    if not compare_result(example, outcome.rows if outcome else [], fault, hint) or outcome is None:
         return
     if "served_by" in expect and outcome.served_by != expect["served_by"]:
         example.wrong("served_by", f"was served by {outcome.served_by or 'nobody'}, not {expect['served_by']}")
