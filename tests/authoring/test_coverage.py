@@ -262,3 +262,21 @@ def test_parts_that_are_not_asked_for_and_their_stages_are_found() -> None:
         "no example of sample asks for the part 'second'",
         "no example of sample has rows at the stage `take`",
     ]
+
+
+def test_no_item_lacks_what_a_required_field_above_it_has_read() -> None:
+    mapped = "map: {title: title, url: {at: url, required: true}}"
+    same = "map: {url: {at: url, required: true}, title: {at: url, required: true}}"
+    other = "map: {url: {at: url, required: true}, title: {at: title, required: true}}"
+
+    assert uncovered(SPEC.replace(mapped, same).replace("title: T", 'title: "https://u/"')) == []
+    assert uncovered(SPEC.replace(mapped, other)) == ["W305 title"]
+
+
+def test_every_entry_has_a_key() -> None:
+    spec = SPEC.replace(
+        "each: items, map: {title: title, url: {at: url,", "each: entries(items), map: {title: value.a, url: {at: key,"
+    )
+    spec = spec.replace("{items: [{title: T, url: https://u/}, {title: none}]}", '{items: {"https://u/": {a: T}}}')
+
+    assert uncovered(spec) == []

@@ -19,6 +19,7 @@ from specloom.specs import Library, Listing, Map, Node, Spec, YamlEntry, YamlSca
 
 from .examples.compare import Example, ExampleTrace
 from .examples.run import CompiledSpec, check_examples, run_examples
+from .examples.selectors import find_reading, find_selector
 
 TOOL_TOKENS = 800
 CATALOGUE_TOKENS = 12_000  # for one toolset; others of this size were seen to take 228 to 35,000
@@ -181,7 +182,7 @@ def _cover_provider(spec: Spec, provider: Provider, traces: _Traces, use: SpecUs
         stated += [request for requests in sent.values() for request in requests]
         _cover_requests(entry, operation, sent, report)
         _cover_rows(operation, ran, report)
-        _cover_required(operation, use, report)
+        _cover_required(spec, operation, use, report)
     _cover_service(spec, stated, report)
     for rule in provider.service.errors:
         if rule.place not in use.worked:
@@ -302,12 +303,23 @@ def _source_steps(operation: Operation) -> frozenset[str]:
     return frozenset(needed[-1:])
 
 
-def _cover_required(operation: Operation, use: SpecUse, report: Report) -> None:
-    """Every required field has an example in which an item lacks it (W305)."""
-    for one in (one for step in operation.steps for one in step.reading.fields):
-        if one.required and not one.constant and (one.place, one.name) not in use.lacking:
-            message = f"no example of {operation.id} has an item without {one.name!r}, which is required"
-            report.add("W305", one.place, message, "add such an item to a reply; its row is dropped")
+def _cover_required(spec: Spec, operation: Operation, use: SpecUse, report: Report) -> None:
+    """Every required field has an example in which an item lacks it (W305), unless no item can.
+
+    That is one whose selector a required field above it has, which drops the row before, and the key of an entry.
+    """
+    for step in operation.steps:
+        node = find_reading(spec, operation, step)
+        each = str(to_plain(node.get("each") if node else None) or "")
+        above = {"key"} if each.startswith("entries(") else set()
+        for one in step.reading.fields:
+            if not one.required or one.constant:
+                continue
+            _, selector = find_selector(node, one.name)
+            if selector not in above and (one.place, one.name) not in use.lacking:
+                message = f"no example of {operation.id} has an item without {one.name!r}, which is required"
+                report.add("W305", one.place, message, "add such an item to a reply; its row is dropped")
+            above.add(selector)
 
 
 # --- Pages of sites --------------------------------------------------------------------------------------------------

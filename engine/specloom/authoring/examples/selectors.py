@@ -26,6 +26,10 @@ class _Reads:
     items: dict[str, list[Any]] = field(default_factory=dict)
     """The first items by the names of steps."""
     had: set[tuple[str, str]] = field(default_factory=set)
+    looked: set[tuple[str, str]] = field(default_factory=set)
+    """Fields that were read at all: none is behind a required one that has no value."""
+    lacked: dict[str, str] = field(default_factory=dict)
+    """The required field without a value that was read last, by the names of steps."""
     documents: dict[str, Any] = field(default_factory=dict)
     """Documents of steps in which no items were found."""
 
@@ -43,19 +47,26 @@ def explain(spec: Spec, example: Example, provider: Provider, found: list[Diagno
     report, explained = Report(), []
     wanted = {name for row in example.expect.get("rows") or () for name, value in row.items() if value is not None}
     for step in operation.steps:
-        node = _node_of(spec, operation, step)
+        node = find_reading(spec, operation, step)
         if broken and step.name in reads.documents:
             _explain_each(example, node, step, reads.documents[step.name], report)
             explained.append("neither results nor a sign")
         items = reads.items.get(step.name, [])
         for one in step.reading.fields if items else ():
             is_missed = (one.required and broken) or (one.name in wanted and not broken)
-            if not is_missed or (step.name, one.name) in reads.had or one.constant:
+            read = (step.name, one.name)
+            if not is_missed or read in reads.had or read not in reads.looked or one.constant:
                 continue
             _explain_field(example, node, one, items, report)
             explained += [f" has {one.name} = null, not ", "results that lack what every result had"]
             if trace is not None and trace.answer is not None and not trace.answer.rows:
                 explained.append("gave 0 rows, not ")
+    if broken and not report.found:
+        for step in operation.steps:
+            if step.name in reads.lacked:
+                _explain_lack(example, find_reading(spec, operation, step), reads.lacked[step.name], report)
+                explained.append("results that lack what every result had")
+                break
     if not report.found:
         return found
     return [*report.found, *(one for one in found if not any(words in one.message for words in explained))]
@@ -68,8 +79,11 @@ def _watch(step: Step, reads: _Reads) -> Step:
             items = reads.items.setdefault(step.name, [])
             if not any(one is item for one in items) and len(items) < _MOST_NAMED:
                 items.append(item)
+            reads.looked.add((step.name, watched.name))
             if value not in MISSING:
                 reads.had.add((step.name, watched.name))
+            elif watched.required:
+                reads.lacked[step.name] = watched.name
             return value
 
         return replace(watched, read=read)
@@ -84,8 +98,8 @@ def _watch(step: Step, reads: _Reads) -> Step:
     return replace(step, reading=reading)
 
 
-def _node_of(spec: Spec, operation: Operation, step: Step) -> Map | None:
-    """What a spec says of how a step is read."""
+def find_reading(spec: Spec, operation: Operation, step: Step) -> Map | None:
+    """What a spec says of how a step is read; None where it has no such step."""
     node: Any = spec.root.get("operations")
     node = node.get(operation.name) if isinstance(node, Map) else None
     steps = node.get("steps") if isinstance(node, Map) else None
@@ -96,7 +110,7 @@ def _node_of(spec: Spec, operation: Operation, step: Step) -> Map | None:
     return None
 
 
-def _selector_of(node: Map | None, name: str) -> tuple[Place | None, str]:
+def find_selector(node: Map | None, name: str) -> tuple[Place | None, str]:
     """Where the selector of a field stands, and its text; of several the first, of all their texts."""
     fields = node.get("map") if node else None
     value: Any = fields.get(name) if isinstance(fields, Map) else None
@@ -108,12 +122,21 @@ def _selector_of(node: Map | None, name: str) -> tuple[Place | None, str]:
 
 
 def _explain_field(example: Example, node: Map | None, one: Field, items: list[Any], report: Report) -> None:
-    place, text = _selector_of(node, one.name)
+    place, text = find_selector(node, one.name)
     names = _names_in(items)
     chain = bool(_has_chain(node, one.name))
     what = "finds nothing" if not chain else "finds nothing that its converters make a value of"
     message = f"{example.name!r}: {one.name} has no value in any item: `{text}` {what}"
     report.add("E401", place or one.place, message, _hint(text, names, "an item has"))
+
+
+def _explain_lack(example: Example, node: Map | None, name: str, report: Report) -> None:
+    """What to write where a whole answer may lack a required field, as one about a single thing does."""
+    fields = node.get("map") if node else None
+    place = fields.entries[name].place if isinstance(fields, Map) and name in fields.entries else example.node.place
+    message = f"{example.name!r}: no item of an answer has {name}, which is required, so that it is a changed layout"
+    hint = f"where a whole answer may lack it, leave `required` out and say `keep: row.{name}` beside `map`"
+    report.add("E401", place, message, hint)
 
 
 def _has_chain(node: Map | None, name: str) -> bool:
