@@ -89,7 +89,7 @@ def _name_of(node: Map) -> str:
 
 
 def _compile_step(node: Map, scope: Scope, capability: Capability | None, tracker: DependencyTracker) -> Step | None:
-    before = len(scope.report.errors)
+    before, start = len(scope.report.errors), len(scope.report.found)
     verb = "get" if "get" in node else "post"
     path_node = node.get(verb)
     word = next(name for name in DECODERS if name in node)
@@ -137,7 +137,16 @@ def _compile_step(node: Map, scope: Scope, capability: Capability | None, tracke
         _refusal(node, scope, tracker),
         writes,
     )
+    _explain_position(scope.report, start)
     return step if len(scope.report.errors) == before else None
+
+
+def _explain_position(report: Report, start: int) -> None:
+    """Say of an unknown `position` where there is one; looks at what was reported from `start` on."""
+    for at, one in enumerate(report.found[start:], start):
+        if one.code == "E202" and one.message == "unknown name 'position'":
+            hint = "`position` is the page that is asked for, in a step whose `paging` says `resume: true`"
+            report.found[at] = replace(one, hint=hint)
 
 
 def _refusal(node: Map, scope: Scope, tracker: DependencyTracker) -> Value | None:
@@ -192,7 +201,12 @@ def _check_resume(node: Map, kind: str, said: Mapping[str, Any], resume: bool, r
         needed = ("parameter", "by") if kind == "offset" else ("parameter",)
         for word in needed:
             if word not in said:
-                report.add("E102", node.entries[kind].place, f"`{kind}` needs the key {word!r}")
+                hint = ""
+                if word == "parameter":
+                    hint = (
+                        "where it travels in a body, a header or a part of a text, write `resume: true` and `=position`"
+                    )
+                report.add("E102", node.entries[kind].place, f"`{kind}` needs the key {word!r}", hint)
     if resume and "deepest" in node and kind == "cursor":
         report.add("E105", node.entries["deepest"].place, "a cursor has no number", "remove `deepest`")
 
