@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -97,6 +98,89 @@ def test_what_a_call_would_ask_is_told_without_asking_and_without_the_secret(
     assert told["cache"]["ttlSeconds"] == 1800
     assert upstream.calls == []
     assert KEY not in json.dumps(told)
+
+
+class Held:
+    """A search service that answers once it may."""
+
+    def __init__(self) -> None:
+        self.asked, self.may_answer = threading.Event(), threading.Event()
+
+    def __call__(self, _: Call) -> tuple[int, dict[str, str], str]:
+        self.asked.set()
+        self.may_answer.wait(60)
+        return 200, {"Content-Type": "application/json"}, json.dumps({"results": []})
+
+
+@pytest.fixture
+def held(tmp_path: Path) -> Iterator[tuple[LocalPage, Held]]:
+    root, service = write_demo(tmp_path / "specs"), Held()
+    with (
+        Loopback(service) as server,
+        local_page(lambda sender: demo_executor(root, server.url, sender=sender), {}) as opened,
+    ):
+        yield opened, service
+        service.may_answer.set()
+
+
+def run_held(page: LocalPage, service: Held, replies: list[Any]) -> threading.Thread:
+    """A call that waits for its upstream, in a thread that keeps what comes of it."""
+    given = {"tool": "demo_find", "arguments": {"query": "otters"}, "run": "r"}
+    thread = threading.Thread(target=lambda: replies.append(page.ask("call", given).json))
+    thread.start()
+    assert service.asked.wait(60)
+    return thread
+
+
+def test_a_running_call_tells_what_it_does_and_that_it_is_over(held: tuple[LocalPage, Held]) -> None:
+    page, service = held
+    replies: list[Any] = []
+    thread = run_held(page, service, replies)
+
+    told = page.ask("progress", {"run": "r"}).json
+    again = page.ask("call", {"tool": "demo_find", "arguments": {"query": "otters"}, "run": "r"}).json
+    service.may_answer.set()
+    thread.join()
+
+    assert (told["running"], told["steps"]) == (True, ["asking demo"])
+    assert again["fault"]["kind"] == "validation"
+    assert replies[0]["exchanges"][0]["response"]["status"] == 200
+    assert page.ask("progress", {"run": "r", "after": 1}).json == {"running": False, "told": 0, "steps": []}
+
+
+def test_a_running_call_is_stopped(held: tuple[LocalPage, Held]) -> None:
+    page, service = held
+    replies: list[Any] = []
+    thread = run_held(page, service, replies)
+
+    stopped = page.ask("stop", {"run": "r"}).json
+    thread.join()
+
+    assert stopped == {"stopped": True}
+    assert replies[0]["stopped"].startswith("demo_find was stopped")
+    assert page.ask("stop", {"run": "r"}).json == {"stopped": False}
+
+
+@pytest.mark.process
+@needs_browser
+def test_a_running_call_is_followed_then_stopped_by_the_keyboard(browser: Any, held: tuple[LocalPage, Held]) -> None:
+    window = Window(browser, held[0])
+    window.choose("demo_find")
+    window.tab.fill("#input-query", "otters")
+    window.tab.press("#input-query", "Enter")
+    window.tab.wait_for_selector("#progress li:text-is('asking demo')")
+    faults = window.tab.evaluate(CHECKS)
+
+    window.tab.focus("#progress button")
+    window.tab.keyboard.press("Enter")
+    window.tab.wait_for_selector("#status:has-text('was stopped')")
+
+    assert faults == []
+    assert window.tab.evaluate("document.activeElement.textContent") == "Run"
+    assert window.tab.query_selector("#progress section") is None
+    assert window.tab.query_selector("#result h2") is None
+    assert window.console == []
+    window.context.close()
 
 
 @pytest.mark.process

@@ -4,6 +4,7 @@ what works here."""
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import secrets
 import time
@@ -28,10 +29,46 @@ MOST_VIEWS = 20
 """Documents of views that are kept, the newest."""
 MOST_BODY = 500_000
 """Bytes of a reply that may be edited."""
+MOST_STEPS = 50
+"""Sentences on a running call that are told, the newest."""
+STEPS_EVERY = 20.0
+"""Seconds for which a question about a running call waits for news, so that a page that is gone is noticed."""
 MOST_DAYS = 7
 """Days of which is told what was asked."""
 
 Wrap = Callable[["Sender"], "Sender"]
+
+
+class Run:
+    """A call that runs: what it is about to do, and the task that is ended to stop it."""
+
+    task: asyncio.Task[Mapping[str, Any]]
+
+    def __init__(self) -> None:
+        self.steps: list[str] = []
+        self.told = 0
+        """How many steps there were, of which the newest are kept."""
+        self.stopped = False
+        self._news = asyncio.Event()
+
+    def tell(self, _: float, __: float | None, says: str | None) -> None:
+        """Take a step; what runs says it."""
+        if says:
+            self.told += 1
+            self.steps = [*self.steps, says][-MOST_STEPS:]
+            self._news.set()
+
+    def end(self) -> None:
+        """Let go of who waits for news."""
+        self._news.set()
+
+    async def read_after(self, number: int) -> Mapping[str, Any]:
+        """The steps after the first `number`, once there are any or the call has ended."""
+        if self.told <= number and not self.task.done():
+            self._news.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._news.wait(), STEPS_EVERY)
+        return {"running": not self.task.done(), "told": self.told, "steps": self.steps[-max(0, self.told - number) :]}
 
 
 class Actions:
@@ -59,12 +96,15 @@ class Actions:
         self._owner = owner
         self._is_replay = is_replay
         self._views: OrderedDict[str, str] = OrderedDict()
+        self._runs: dict[str, Run] = {}
         self._turn = asyncio.Lock()
         self._executors: list[Executor] = []
         self._names: dict[str, Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]] = {
             "api/tools": self._list_tools,
             "api/explain": self._explain,
-            "api/call": self._call,
+            "api/call": self._run,
+            "api/progress": self._tell_progress,
+            "api/stop": self._stop,
             "api/providers": self._list_providers,
             "api/provider": self._read_provider,
             "api/preview": self._preview,
@@ -129,7 +169,43 @@ class Actions:
         masked: dict[str, Any] = mask_texts(explanation.to_json(), held)
         return masked
 
-    async def _call(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def _run(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A call that can be followed and stopped by the name that the page gave it as `run`."""
+        name, identifier = _read_call(given)[0], given.get("run")
+        if not isinstance(identifier, str) or not identifier:
+            return await self._call(given, None)
+        if identifier in self._runs:
+            raise Fault("validation", "a call of this name runs; give another one")
+        run = self._runs[identifier] = Run()
+        task = run.task = asyncio.create_task(self._call(given, run))
+        try:
+            done: Mapping[str, Any] = await task
+        except asyncio.CancelledError:
+            if not run.stopped:
+                raise
+            return {"stopped": f"{name} was stopped; what it had asked may still count with whom it asked."}
+        else:
+            return done
+        finally:
+            del self._runs[identifier]
+            run.end()
+
+    async def _tell_progress(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The steps of a running call after the first so many, as soon as there are any; that it is over, else."""
+        run, after = self._runs.get(_read_text(given, "run")), given.get("after", 0)
+        if run is None or not isinstance(after, int):
+            return {"running": False, "told": 0, "steps": []}
+        return await run.read_after(after)
+
+    async def _stop(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """End a running call, and what it waits for with it."""
+        run = self._runs.get(_read_text(given, "run"))
+        if run is not None:
+            run.stopped = True
+            run.task.cancel()
+        return {"stopped": run is not None}
+
+    async def _call(self, given: Mapping[str, Any], run: Run | None) -> Mapping[str, Any]:
         name, raw = _read_call(given)
         began = time.perf_counter()
         told: dict[str, Any] = {}
@@ -138,7 +214,7 @@ class Actions:
             executor.cache.clear()  # what this page has asked, and nobody else
         with record_exchanges() as exchanges:
             try:
-                done = await executor.call(name, raw, owner=self._owner)
+                done = await executor.call(name, raw, owner=self._owner, progress=run.tell if run else None)
                 presented = await presenter.present(name, done, self._owner)
                 told = {"text": presented.text, "answer": json.loads(presented.body), "meta": done.meta}
                 if not done.fault and done.linked is None and done.arguments is not None:

@@ -16,6 +16,7 @@ import socket
 import socketserver
 import threading
 from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import CancelledError
 from http.cookies import CookieError, SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
@@ -148,6 +149,9 @@ class _Handler(BaseHTTPRequestHandler):
         answering = asyncio.run_coroutine_threadsafe(_await(self.server.act(name, given)), self.server.loop)
         try:
             answer = answering.result()
+        except CancelledError:
+            self.close_connection = True  # the server ends, and its page with it
+            return None
         except Exception as error:  # noqa: BLE001 - the page goes on, and the terminal tells
             report(error)
             return self._refuse(500, f"A defect: {type(error).__name__}. The terminal of `specloom ui` may say more.")

@@ -208,6 +208,7 @@ async function showTools(main) {
   const form = make("section", { "aria-label": "Form of the tool" });
   const preview = make("div", { id: "explain" });
   const result = make("section", { "aria-label": "Answer", id: "result" });
+  const progress = make("div", { id: "progress" });
   const fill = () => {
     const wanted = tools.filter.toLowerCase().split(" ").filter(Boolean);
     const fits = (tool) => wanted.every((word) => `${tool.name} ${tool.title} ${tool.toolsets.join(" ")} ${tool.description}`.toLowerCase().includes(word));
@@ -220,12 +221,12 @@ async function showTools(main) {
     const tool = tools.list.find((one) => one.name === name);
     tools.chosen = tool ? name : "";
     fill();
-    form.replaceChildren(...(tool ? formParts(tool, preview, result) : [make("p", { className: "soft" }, "Choose a tool.")]));
+    form.replaceChildren(...(tool ? formParts(tool, preview, result, progress) : [make("p", { className: "soft" }, "Choose a tool.")]));
     if (!tool) preview.replaceChildren();
     result.replaceChildren();
   };
   const notices = [...(tools.replay ? ["Answers come from recordings."] : []), ...tools.problems].map((one) => make("p", { className: "doubt" }, one));
-  main.replaceChildren(...notices, make("div", { className: "columns" }, make("section", { "aria-label": "Which tool" }, make("label", { for: "filter" }, "Find a tool"), filter, list), form, make("div", {}, result, preview)));
+  main.replaceChildren(...notices, make("div", { className: "columns" }, make("section", { "aria-label": "Which tool" }, make("label", { for: "filter" }, "Find a tool"), filter, list), form, make("div", {}, progress, result, preview)));
 }
 
 // Says what a call of the tool would do, and again whenever something is typed: the newest answer counts.
@@ -245,7 +246,36 @@ function explainer(tool, read, preview) {
   return () => { clearTimeout(timer); timer = setTimeout(tell, 250); };
 }
 
-function formParts(tool, preview, result) {
+// What a running call says that it does, the seconds it has taken, and what stops it; what is returned takes it away.
+function follow(run, name, place) {
+  const steps = make("ol", { className: "plain", "aria-label": `Steps of ${name}` }), clock = make("small", { "aria-hidden": "true" }, "0 s");
+  const stop = make("button", { type: "button", onclick: async () => {
+    if (isOff(stop)) return;
+    enable(stop, false);
+    say(`${name} is stopped …`);
+    try { await ask("stop", { run }); } catch (error) { say(error.message); }
+  } }, "Stop");
+  const box = make("section", { className: "running", "aria-label": `${name} runs` }, make("p", { className: "row" }, make("strong", {}, `${name} runs`), clock, stop), steps);
+  place.append(box);
+  const began = Date.now(), ticking = setInterval(() => { clock.textContent = `${Math.round((Date.now() - began) / 1000)} s`; }, 1000);
+  let isOver = false;
+  const wait = (time) => new Promise((resolve) => { setTimeout(resolve, time); });
+  const read = async () => {
+    for (let after = 0; !isOver;) {
+      let told;
+      try { told = await ask("progress", { run, after }); } catch { return; }
+      if (isOver) return;
+      if (!told.running) await wait(200); // it has not begun yet, or its answer is on the way
+      steps.append(...told.steps.map((one) => make("li", {}, one)));
+      if (told.steps.length) say(`${name}: ${told.steps.at(-1)}`);
+      after = told.told || after;
+    }
+  };
+  read();
+  return () => { isOver = true; clearInterval(ticking); box.remove(); };
+}
+
+function formParts(tool, preview, result, progress) {
   const { nodes, read } = makeForm(tool);
   const run = make("button", { className: "main", type: "submit" }, "Run");
   const anew = make("input", { type: "checkbox" });
@@ -258,8 +288,18 @@ function formParts(tool, preview, result) {
     try { given = read(); } catch (error) { say(error.message); return; }
     enable(run, false);
     say(`${tool.name} runs …`);
+    const running = crypto.randomUUID();
+    const leave = follow(running, tool.name, progress);
+    const end = () => {
+      const hasFocus = progress.contains(document.activeElement);
+      leave();
+      enable(run, true);
+      if (hasFocus) run.focus();
+    };
     try {
-      const told = await ask("call", { tool: tool.name, arguments: given, anew: anew.checked });
+      const told = await ask("call", { tool: tool.name, arguments: given, anew: anew.checked, run: running });
+      end();
+      if (told.stopped) { say(told.stopped); return; }
       say(told.fault ? `${tool.name}: ${told.fault.kind}` : `${tool.name} answered in ${told.milliseconds} ms`);
       if (tools.chosen === tool.name) {
         result.replaceChildren(make("h2", {}, "Answer"), ...(told.exchanges ? showResult(told) : [tellFault(told.fault)]));
@@ -268,8 +308,9 @@ function formParts(tool, preview, result) {
       }
     } catch (error) {
       say(error.message);
+    } finally {
+      end();
     }
-    enable(run, true);
   };
   return [
     make("h2", {}, tool.name),
