@@ -1,7 +1,8 @@
-"""Makes the pictures of views in `docs/pictures`: `python scripts/view_pictures.py [NAME…]` (needs Chromium).
+"""Makes the pictures in `docs/pictures`: `python scripts/view_pictures.py [NAME…]` (needs Chromium).
 
-What they show are answers with invented names, kept in `tests/support/view_answers`: each is drawn as
-`specloom call TOOL … --html FILE` draws it, in light and dark. With `--to DIR` they go elsewhere.
+Those of views show answers with invented names, kept in `tests/support/view_answers`: each is drawn as
+`specloom call TOOL … --html FILE` draws it, in light and dark. That of the local page shows a call of a recipe of the
+cookbook, whose upstreams are invented too. With `--to DIR` they go elsewhere.
 """
 
 from __future__ import annotations
@@ -16,17 +17,23 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import yaml
+from cookbook import NOW, RECIPES, RecipeUpstreams
+
 from specloom.model import Model
-from specloom.runtime import fill_view, parse_arguments, view_document
+from specloom.runtime import Executor, fill_view, parse_arguments, view_document
 from specloom.server import load_served
+from specloom.ui import Actions, LoopbackServer, Wrap, serve_page
 
 if TYPE_CHECKING:
-    from playwright.async_api import Page
+    from playwright.async_api import BrowserContext, Page
 
 ROOT = Path(__file__).resolve().parents[1]
 ANSWERS = ROOT / "tests/support/view_answers"
 PICTURES = ROOT / "docs/pictures"
 WIDTH, HEIGHT = 1000, 760
+LOCAL_PAGE = "local-page"
+"""The picture that is of no view."""
 MOST_BYTES = 60_000
 
 
@@ -39,8 +46,8 @@ def draw_answer(model: Model, path: Path) -> str:
     return view_document(model.views[tool.view.template], fill_view(tool, model, arguments, kept["answer"]))
 
 
-async def take(documents: dict[str, str], folder: Path, kind: str) -> None:
-    """A picture of each document in light and in dark."""
+async def take(documents: dict[str, str], folder: Path, kind: str, model: Model, *, pictures_page: bool) -> None:
+    """A picture of each document in light and in dark, and one of the local page if it is wanted."""
     from playwright.async_api import async_playwright
 
     from specloom.domains.scrape.browser.browser import find_browser
@@ -63,8 +70,38 @@ async def take(documents: dict[str, str], folder: Path, kind: str) -> None:
                     await page.wait_for_function("document.documentElement.dataset.state === 'ready'")
                     await save(page, folder / f"view-{name}-{scheme}.{kind}")
                     await page.close()
+            if pictures_page:
+                await take_local_page(context, model, folder / f"{LOCAL_PAGE}-{scheme}.{kind}")
             await context.close()
         await browser.close()
+
+
+async def take_local_page(context: BrowserContext, model: Model, path: Path) -> None:
+    """A picture of `specloom ui` after a call, which is answered as in the cookbook."""
+    recipe = yaml.safe_load((RECIPES / "statistic.yaml").read_text(encoding="utf-8"))
+    call = recipe["calls"][-1]
+
+    def make(wrap: Wrap) -> Executor:
+        upstreams = wrap(RecipeUpstreams(recipe["replies"], []))
+        return Executor(model, environ=recipe["environ"], sender=upstreams, clock=lambda: NOW)
+
+    actions = Actions(make, {})
+    server = LoopbackServer(0, actions.act, actions.find_view)
+    with serve_page(server):
+        page = await context.new_page()
+        await page.set_viewport_size({"width": 1280, "height": 860})
+        await page.goto(server.address)
+        await page.click(f".list button:text-is('{call['tool']}')")
+        for name, value in call["args"].items():
+            await page.fill(f"#input-{name}", str(value))
+        await page.click("button[type=submit]")
+        await page.wait_for_selector("#result iframe")
+        frame = page.frame_locator("#result iframe")
+        await frame.locator("html[data-state=ready]").wait_for(state="attached")
+        await page.evaluate("scrollTo(0, 0)")
+        await save(page, path)
+        await page.close()
+    await actions.aclose()
 
 
 async def save(page: Page, path: Path) -> None:
@@ -86,15 +123,18 @@ async def save(page: Page, path: Path) -> None:
 def main() -> int:
     """Make those that are named, or all."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="a file of tests/support/view_answers without .json")
+    words = f"a file of tests/support/view_answers without .json, or {LOCAL_PAGE}"
+    parser.add_argument("names", nargs="*", metavar="NAME", help=words)
     parser.add_argument("--to", type=Path, default=PICTURES, metavar="DIR")
     parser.add_argument("--png", action="store_true", help="as PNG, of any size")
     options = parser.parse_args()
     served = load_served({**os.environ, "SPECLOOM_PATH": ""})
-    names = options.names or sorted(path.stem for path in ANSWERS.glob("*.json"))
-    documents = {name: draw_answer(served.model, ANSWERS / f"{name}.json") for name in names}
+    names = options.names or [*sorted(path.stem for path in ANSWERS.glob("*.json")), LOCAL_PAGE]
+    views = [name for name in names if name != LOCAL_PAGE]
+    documents = {name: draw_answer(served.model, ANSWERS / f"{name}.json") for name in views}
     options.to.mkdir(parents=True, exist_ok=True)
-    asyncio.run(take(documents, options.to, "png" if options.png else "webp"))
+    kind = "png" if options.png else "webp"
+    asyncio.run(take(documents, options.to, kind, served.model, pictures_page=LOCAL_PAGE in names))
     return 0
 
 

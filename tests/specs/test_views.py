@@ -126,6 +126,16 @@ def test_each_kept_answer_has_a_small_picture(scheme: str) -> None:
         assert len(data) <= 60_000
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_local_page_has_a_small_picture_that_its_guide_shows(scheme: str) -> None:
+    data = (shipped_root() / f"docs/pictures/local-page-{scheme}.webp").read_bytes()
+    guide = (shipped_root() / "docs/guide/local-page.md").read_text(encoding="utf-8")
+
+    assert data[:4] + data[8:12] == b"RIFFWEBP"
+    assert len(data) <= 60_000
+    assert "](../pictures/local-page-light.webp)" in guide
+
+
 def test_the_palette_of_reports_is_that_of_views() -> None:
     report = (shipped_root() / "templates/research/audit.html.j2").read_text(encoding="utf-8")
 
