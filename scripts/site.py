@@ -30,6 +30,8 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 SPLIT = ("reference/tools.md", "reference/providers.md", "reference/capabilities.md")
 """Pages of many things that become a page each, so that a search finds the thing and a model reads a few kilobytes."""
 GUIDES = "guide"
+PICTURES = (".png", ".svg", ".webp")
+"""How files end that pages show."""
 LEFT_OUT = ("man/",)
 LONGEST_SUMMARY = 240
 """Characters of a sentence that is told whole; a longer one ends at its first colon or semicolon."""
@@ -166,6 +168,8 @@ def rewrite(
             return f"]({to if place[0] != name or not place[1] else ''}{'#' + place[1] if place[1] else ''})"
         if not (ROOT / whole).exists():
             problems.append(f"{page.source}: {target} leads to no file")
+        if whole.startswith("docs/") and whole.endswith(PICTURES):
+            return f"]({os.path.relpath(inside, Path(name).parent)})"
         kind = "tree" if (ROOT / whole).is_dir() else "blob"
         return f"]({PROJECT['urls']['Homepage']}/{kind}/v{version()}/{whole})"
 
@@ -291,7 +295,7 @@ def build(folder: Path) -> list[str]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page.text, encoding="utf-8")
     for path in DOCS.rglob("*"):
-        if path.is_file() and path.suffix in {".png", ".svg", ".webp"}:
+        if path.is_file() and path.suffix in PICTURES:
             to = work / "pages" / path.relative_to(DOCS)
             to.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, to)
