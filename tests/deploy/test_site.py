@@ -6,6 +6,8 @@ import functools
 import http.server
 import importlib.util
 import json
+import os
+import re
 import shutil
 import sys
 import threading
@@ -15,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[2]
 TOOLS = """\
@@ -171,6 +174,95 @@ def built(tmp_path: Path) -> Iterator[str]:
         server.shutdown()
         thread.join()
     shutil.rmtree(tmp_path / module.version())
+
+
+MOST_CLICKS = 2
+QUESTIONS = {
+    "What is it?": (
+        "index.html",
+        "specloom",
+        ("A server that an assistant searches with", "without a key", "make demo"),
+    ),
+    "Can I try it without a key?": (
+        "reference/search-routes.html",
+        "Who answers a search",
+        ("with no key", "web_search"),
+    ),
+    "How do I put it into my editor?": (
+        "guide/put-it-into-your-editor.html",
+        "Put it into your editor or assistant",
+        ("specloom install cursor", "specloom uninstall cursor", "Claude Desktop", "VS Code"),
+    ),
+    "How do I add my API?": (
+        "guide/add-a-provider.html",
+        "Add a provider",
+        ("specloom new provider", "specloom check"),
+    ),
+    "What does it store about me, and how do I erase it?": (
+        "guide/what-is-kept-of-you.html",
+        "What it keeps of you, and how to erase it",
+        ("~/.local/state/specloom", "specloom data erase", "no telemetry"),
+    ),
+}
+"""What a newcomer asks first: the page that answers, its heading, and words of the answer."""
+
+
+def read_article(folder: Path, name: str) -> tuple[list[str], str, set[str]]:
+    """The headings of a page, its text on one line, and the pages to which its text leads; menus do not count."""
+    html = pytest.importorskip("lxml.html")
+    (article,) = html.parse(str(folder / name)).getroot().iter("article")
+    for mark in article.xpath(".//a[@class='headerlink']"):
+        mark.drop_tree()
+    headings = [" ".join(one.text_content().split()) for one in article.xpath(".//h1|.//h2|.//h3")]
+    targets = {str(one).partition("#")[0] for one in article.xpath(".//a/@href") if "://" not in one}
+    near = {os.path.normpath(Path(name).parent / target) for target in targets if target.endswith(".html")}
+    return headings, " ".join(article.text_content().split()), near
+
+
+def count_clicks(folder: Path) -> dict[str, int]:
+    """How many links away from the first page each page is, as far as a newcomer clicks."""
+    clicks, newest = {"index.html": 0}, {"index.html"}
+    for number in range(1, MOST_CLICKS + 1):
+        newest = {target for name in newest for target in read_article(folder, name)[2]} - clicks.keys()
+        clicks |= dict.fromkeys(newest, number)
+    return clicks
+
+
+@pytest.mark.process
+def test_what_a_newcomer_asks_first_is_answered_within_two_clicks(built: str, tmp_path: Path) -> None:
+    folder = tmp_path / built.rpartition("/")[2]
+    clicks = count_clicks(folder)
+
+    assert clicks.keys() >= {page for page, _, _ in QUESTIONS.values()}
+    for question, (page, heading, words) in QUESTIONS.items():
+        headings, text, _ = read_article(folder, page)
+        assert heading in headings, question
+        assert [one for one in words if one not in text] == [], question
+
+
+def test_the_first_page_asks_what_a_newcomer_does() -> None:
+    text = (ROOT / "docs/index.md").read_text(encoding="utf-8")
+
+    asked = re.findall(r"^\*\*(.+\?)\*\*", text, re.MULTILINE)
+
+    assert asked == [
+        "What is it?",
+        "Can I try it?",
+        "How do I put it into my editor?",
+        "How do I add my API?",
+        "What does it store about me?",
+    ]
+
+
+def test_the_guide_to_hosts_has_each_that_the_command_writes() -> None:
+    text = (ROOT / "docs/guide/put-it-into-your-editor.md").read_text(encoding="utf-8")
+    hosts = yaml.safe_load((ROOT / "engine/specloom/cli/hosts.yaml").read_text(encoding="utf-8"))
+
+    rows = [line.split("|") for line in text.splitlines() if line.startswith("| ") and "`" in line]
+    said = {row[2].strip(" `"): (row[1].strip(), row[4].strip(" `")) for row in rows}
+
+    assert said == {name: (host["title"], host.get("project", "")) for name, host in hosts.items()}
+    assert len(hosts) >= 10
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
