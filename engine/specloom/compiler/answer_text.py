@@ -127,7 +127,9 @@ def _compile_line(node: YamlScalar, scope: Scope) -> AnswerLine | None:
             scope.report.add("E104", node.at(offset), message, "name one of its fields, or go over it with `each`")
             return None
         parts.append(Value(compiled.evaluate, compiled.shape, node.place, expression, compiled.uses, compiled.tables))
-    return AnswerLine(tuple(_to_pieces(parts)))
+    pieces = tuple(_to_pieces(parts))
+    first = pieces[0][0] if pieces[0] and isinstance(pieces[0][0], str) else ""
+    return AnswerLine(pieces, " " * (len(first) - len(first.lstrip(" "))))
 
 
 def _to_pieces(parts: Iterable[str | Value]) -> Iterator[tuple[str | Value, ...]]:

@@ -18,6 +18,8 @@ class AnswerLine:
     """
 
     pieces: tuple[tuple[str | Value, ...], ...]
+    indent: str = ""
+    """The blanks that it begins with."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from specloom.language import MISSING, Bindings, Layer, evaluate, truthy
-from specloom.model import SEPARATOR, AnswerBody, AnswerGroup, AnswerLine, AnswerPart, Value
+from specloom.model import SEPARATOR, AnswerBody, AnswerGroup, AnswerLine, AnswerPart
 from specloom.plugins import open_text, to_json
 
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d{1,9})?)?(?:Z|\+00:00)")
@@ -75,43 +75,34 @@ def _add_group(group: AnswerGroup, context: Bindings, room: int, told: list[tupl
 
 
 def _line(line: AnswerLine, context: Bindings) -> str | None:
-    """The line, as far in as its spec has it; None where it has values and nothing was found for any."""
-    first = line.pieces[0][0] if line.pieces and line.pieces[0] else ""
-    indent = " " * (len(first) - len(first.lstrip(" "))) if isinstance(first, str) and first[:1] == " " else ""
-    texts, is_said = [], False
-    for piece in line.pieces:
-        text, says = _piece(piece, context)
-        is_said = is_said or says
-        if text is not None:
-            texts.append(text)
+    """The line, as far in as its spec has it; None where it has values and nothing was found for any.
+
+    A piece that has values and of them nothing is left out. The number of an item says nothing, and keeps its piece.
+    """
+    pieces: list[str] = []
+    is_said = False
+    for parts in line.pieces:
+        texts: list[str] = []
+        says = is_kept = False
+        is_fixed = True
+        for part in parts:
+            if isinstance(part, str):
+                texts.append(part)
+                continue
+            is_fixed = False
+            if text := to_words(evaluate(part, context)):
+                texts.append(text)
+                if part.text == NUMBER:
+                    is_kept = True
+                else:
+                    says = True
+        is_said = is_said or says or is_fixed
+        if says or is_fixed or is_kept:
+            pieces.append("".join(texts))
     if not is_said:
         return None
-    told = SEPARATOR.join(texts).strip()
-    return indent + (_NO_ADDRESS.sub(r"\1", told) if "]()" in told else told)
-
-
-def _piece(parts: tuple[str | Value, ...], context: Bindings) -> tuple[str | None, bool]:
-    """A piece, or None where it has values and of them nothing; and whether it says anything.
-
-    The number of an item says nothing, and keeps its piece.
-    """
-    texts: list[str] = []
-    says = is_kept = False
-    is_fixed = True
-    for part in parts:
-        if isinstance(part, str):
-            texts.append(part)
-            continue
-        is_fixed = False
-        text = to_words(evaluate(part, context))
-        if part.text == NUMBER:
-            is_kept = True
-        elif text:
-            says = True
-        texts.append(text)
-    if says or is_fixed:
-        return "".join(texts), True
-    return ("".join(texts) if is_kept else None), False
+    told = SEPARATOR.join(pieces).strip()
+    return line.indent + (_NO_ADDRESS.sub(r"\1", told) if "]()" in told else told)
 
 
 def to_words(value: Any) -> str:
