@@ -55,6 +55,8 @@ def note_filtered(run: PlanRun, found: dict[str, int]) -> None:
 
 def rank_by_filters(names: list[str], strategy: Strategy, run: PlanRun) -> list[str]:
     """The providers with those first who take all filters that the caller set; else in their order."""
+    if len(names) < 2:
+        return names
     lacking = _count_lacking(names, strategy, run)
     return sorted(names, key=lacking.__getitem__)
 

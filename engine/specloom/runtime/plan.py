@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from specloom.core import Answer, Fault, PagePosition, dataclass, field
@@ -258,6 +259,13 @@ class PlanContext(RunBindings):
     more_exists: bool | None = None
 
 
+_UNASKED: Mapping[str, Any] = MappingProxyType(
+    {"rows": [], "fault": None, "provider": None, "asked": False, "meta": {}}
+)
+_UNREAD: Mapping[str, Any] = MappingProxyType({"rows": [], "status": None, "reason": None, "was": None, "asked": False})
+"""What a part of a plan holds before it was asked, or a collection was read."""
+
+
 def plan_context(
     tool: Tool,
     model: Model,
@@ -268,14 +276,12 @@ def plan_context(
     owner: str = "",
 ) -> PlanContext:
     """The context at the beginning of a run, with the tool's own values worked out."""
-    nothing: dict[str, Any] = {"rows": [], "fault": None, "provider": None, "asked": False, "meta": {}}
-    unread: dict[str, Any] = {"rows": [], "status": None, "reason": None, "was": None, "asked": False}
-    parts = [part for strategy in tool.plan for part in strategy.parts]
+    tenant, user = split_owner(owner)
     context = PlanContext(
         args=arguments.given,
         requested=arguments.requested,
         config=config,
-        caller=dict(zip(("tenant", "user"), split_owner(owner), strict=True)),
+        caller={"tenant": tenant, "user": user},
         route=PerCapability(lambda name: list(offer.orders.get(name, ()))),
         order=PerCapability(lambda name: list(offer.own.get(name, ()))),
         providers=PerCapability(lambda name: list(model.heads.offering(name))),
@@ -284,7 +290,9 @@ def plan_context(
         moment=Moment(now, ""),
         dropped=dict.fromkeys(tool.counted, 0),
         groups={label: [] for label in tool.grouped},
-        parts={part.name: dict(unread if part.access else nothing) for part in parts},
+        parts={
+            part.name: dict(_UNREAD if part.access else _UNASKED) for strategy in tool.plan for part in strategy.parts
+        },
     )
     for name, value in tool.values:
         context.values[name] = evaluate(value, context)
