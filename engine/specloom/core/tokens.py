@@ -49,19 +49,20 @@ _OTHER: Final = 1.502
 _DIACRITIC: Final = 0.644
 
 
-_KINDS: Final = bytes.maketrans(
-    bytes(range(256)),
-    bytes(
-        ord("l" if 0x61 <= at <= 0x7A else "U" if 0x41 <= at <= 0x5A else "d" if 0x30 <= at <= 0x39 else ".")
-        if at >= 0x7F or at <= 0x20 or at == 0x5F or chr(at).isalnum()
-        else ord("m")
-        for at in range(256)
-    ),
+_LETTERS: Final = bytes(byte if chr(byte).isalpha() and byte < 0x80 else 0x20 for byte in range(256))
+"""ASCII letters as they are, and a blank for every other byte."""
+_CASES: Final = bytes(ord("l" if chr(byte).islower() else "U" if chr(byte).isupper() else " ") for byte in _LETTERS)
+"""Small letters and capitals, and a blank for every other byte."""
+_DIGITS_BESIDE: Final = bytes(
+    ord("d") if 0x30 <= byte <= 0x39 else 0x20 if kind == 0x20 else ord("l") for byte, kind in enumerate(_CASES)
 )
-"""What kind each byte of UTF-8 is of: a small letter, a capital, a digit, a mark, or none of these."""
-_CASELESS: Final = bytes.maketrans(b"U", b"l")
-_NO_LETTERS: Final = bytes(byte if chr(byte).isalpha() and byte < 0x80 else 0x20 for byte in range(256))
-_NO_DIGITS: Final = bytes(byte if 0x30 <= byte <= 0x39 else 0x20 for byte in range(256))
+"""Letters of either case and digits, and a blank for every other byte."""
+_MARKS: Final = bytes(
+    ord("m") if 0x20 < byte < 0x7F and byte != 0x5F and not chr(byte).isalnum() else 0x20 for byte in range(256)
+)
+"""Marks of ASCII, and a blank for every other byte."""
+_NUMBERS: Final = bytes(byte if 0x30 <= byte <= 0x39 else 0x20 for byte in range(256))
+"""Digits as they are, and a blank for every other byte."""
 
 
 def count_tokens(text: str) -> int:
@@ -69,11 +70,10 @@ def count_tokens(text: str) -> int:
     # Bytes are classed and counted many times as fast as a pattern finds them in a text.
     data = text.encode("utf-8", "replace")
     is_ascii = text.isascii()
-    kinds = b"." + data.translate(_KINDS)
-    caseless = kinds.translate(_CASELESS)
+    cases, beside = b" " + data.translate(_CASES), data.translate(_DIGITS_BESIDE)
     words: Sequence[bytes | str]
     if is_ascii:
-        words = data.lower().translate(_NO_LETTERS).split()
+        words = data.lower().translate(_LETTERS).split()
         known = sum(map(_ENGLISH_ASCII.__contains__, words))
     else:
         words = _WORD.findall(text)
@@ -85,11 +85,11 @@ def count_tokens(text: str) -> int:
         in_english = 1.0 + 0.225 * max(0, length - _LONG_ENGLISH)
         in_others = 0.3 + 0.414 * max(0, length - _LONG_WORD)
         count += times * (english * in_english + (1.0 - english) * in_others)
-    capitals = kinds.count(b"U") - sum(kinds.count(before + b"U") for before in (b".", b"d", b"m"))
-    mixed = caseless.count(b"ld") + caseless.count(b"dl")
-    marks = sum(kinds.count(before + b"m") for before in (b".", b"l", b"U", b"d"))
+    capitals = cases.count(b"U") - cases.count(b" U")
+    mixed = beside.count(b"ld") + beside.count(b"dl")
+    marks = (b" " + data.translate(_MARKS)).count(b" m")
     if is_ascii:
-        digits = sum((len(number) + 2) // 3 for number in data.translate(_NO_DIGITS).split())
+        digits = sum((len(number) + 2) // 3 for number in data.translate(_NUMBERS).split())
     else:
         digits = len(_DIGITS.findall(text))
     count += 0.145 * capitals + 0.398 * mixed + 1.217 * digits + 0.706 * marks
