@@ -175,7 +175,8 @@ class HttpService:
             if not calls:
                 self._running.pop(key, None)
             # A task that is cancelled before its first step never gets to answer for itself.
-            call.fail()
+            if ended.cancelled() or ended.exception() is not None:
+                call.fail()
 
         task.add_done_callback(end)
         return task
