@@ -1,7 +1,8 @@
 """How far one call goes: the modules and functions of the engine that a new `web_search` and a `scrape_page` pass.
 
 A call is made once to import what it needs, then another one is walked with `sys.setprofile`, in this thread and in
-those that it starts. Worker processes are not followed: pages are made in this process here.
+those that it starts. Worker processes are not followed: pages are made in this process here. The specs come from their
+image, as for every server but the first: what an expression says is then code of its spec, and none of the engine.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from stub import BODY
 
 from specloom.server.backend import ExecutorBackend
 from specloom.server.protocol import Call
+from specloom.server.served import load_served
 from specloom.server.start import make_executor
 
 if TYPE_CHECKING:
@@ -81,6 +83,7 @@ class Walk:
 
 async def walk(environ: Mapping[str, str], tool: str, first: dict[str, Any], second: dict[str, Any]) -> Walk:
     """What the second of two calls passes; the first one has imported what there is to import."""
+    load_served(environ)
     executor = make_executor(environ)
     backend = ExecutorBackend(executor)
     found = Walk()
