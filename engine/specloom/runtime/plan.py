@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from specloom.core import Answer, Fault, PagePosition, dataclass, field
 from specloom.core.lazy import LateModule
 from specloom.language import Moment, RunBindings, evaluate
-from specloom.model import Model, Row, Tool
+from specloom.model import Model, Part, Row, Tool
 from specloom.plugins import ProcedureFunction, split_owner
 
 from .arguments import Arguments
@@ -259,11 +258,11 @@ class PlanContext(RunBindings):
     more_exists: bool | None = None
 
 
-_UNASKED: Mapping[str, Any] = MappingProxyType(
-    {"rows": [], "fault": None, "provider": None, "asked": False, "meta": {}}
-)
-_UNREAD: Mapping[str, Any] = MappingProxyType({"rows": [], "status": None, "reason": None, "was": None, "asked": False})
-"""What a part of a plan holds before it was asked, or a collection was read."""
+def _nothing_of(part: Part) -> dict[str, Any]:
+    """What a part of a plan holds before anybody was asked, or its collection was read; of this call alone."""
+    if part.access:
+        return {"rows": [], "status": None, "reason": None, "was": None, "asked": False}
+    return {"rows": [], "fault": None, "provider": None, "asked": False, "meta": {}}
 
 
 def plan_context(
@@ -290,9 +289,7 @@ def plan_context(
         moment=Moment(now, ""),
         dropped=dict.fromkeys(tool.counted, 0),
         groups={label: [] for label in tool.grouped},
-        parts={
-            part.name: dict(_UNREAD if part.access else _UNASKED) for strategy in tool.plan for part in strategy.parts
-        },
+        parts={part.name: _nothing_of(part) for strategy in tool.plan for part in strategy.parts},
     )
     for name, value in tool.values:
         context.values[name] = evaluate(value, context)
