@@ -32,14 +32,15 @@ INPUTS: dict[str, dict[str, dict[str, Any]]] = {
     },
     "monitor_query_check": {"query": QUERY, "provider": {"type": "string"}},
 }
-# Read-only, idempotent, open-world; none is destructive. What is told of a watch counts as seen, so looking writes.
+# Read-only, idempotent, open-world; none is destructive. What is told of a watch counts as seen, so looking writes,
+# and saving one looks first.
 HINTS = {
     "get_my_analytics": (True, True, False),
     "memory_save": (False, False, False),
     "memory_recall": (True, True, False),
     "workspace_contribute": (False, False, False),
     "workspace_read": (True, True, False),
-    "monitor_query_save": (False, False, False),
+    "monitor_query_save": (False, False, True),
     "monitor_query_check": (False, False, True),
 }
 SWITCHES = {
