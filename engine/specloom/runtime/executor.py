@@ -266,6 +266,8 @@ class Done:
     """What `Executor.count_erasures` said as it was asked for; None where it was there at once."""
     begin: str = ""
     """The cursor at the first row of it, by which a part of it is gone on with; "" where it has none."""
+    artifacts: Sequence[Artifact] = ()
+    """What is kept for the caller beside the answer, which names each by its address."""
 
     @property
     def answer(self) -> dict[str, Any]:
@@ -300,6 +302,7 @@ class Fresh:
     """The notices of an answer whose data has no place for them."""
     begin: str = ""
     """The cursor at its first row."""
+    artifacts: Sequence[Artifact] = ()
 
 
 PARTIAL_TTL = 60.0
@@ -627,7 +630,8 @@ class Executor:
         body, begin = fresh.body, fresh.begin
         if goes_on is not None and check_same(tool, self.model, goes_on, begin):
             body, begin = _dump(cut_told(tool, json.loads(body), goes_on.told)), goes_on.cursor
-        return Done(body, meta, arguments=call.arguments, aside=fresh.aside, begin=begin), fresh
+        done = Done(body, meta, arguments=call.arguments, aside=fresh.aside, begin=begin, artifacts=fresh.artifacts)
+        return done, fresh
 
     def sharing(self, owner: str) -> str:
         """Who shares what is kept of an owner's calls: its tenant where answers are kept apart, else all, as ""."""
@@ -717,7 +721,7 @@ class Executor:
         ]
         # A procedure is served by no provider, and counts as the tool, as when it fails.
         ended = [*ended, {"provider": outcome.served_by or tool.name}]
-        return Fresh(body, meta, ended, outcome.rows, outcome.aside, begin)
+        return Fresh(body, meta, ended, outcome.rows, outcome.aside, begin, outcome.artifacts)
 
     def offer(self) -> Offer:
         """Who can be asked now."""
@@ -761,6 +765,7 @@ class Executor:
             raise
         outcome.cost = question.bill.to_json()
         outcome.lives = [*lives, *(life for context in contexts for life in context.lives)]
+        outcome.artifacts = [kept for context in contexts for kept in context.artifacts]
         # What is told in parts of an answer that is not kept is made again for each of these.
         is_made_again = tool.cache is None and outcome.begin is not None
         if is_made_again or (outcome.cursor is not None and outcome.cursor.offset):

@@ -9,7 +9,17 @@ from typing import Any, Protocol
 from specloom.cache import AnswerCache
 from specloom.core import Answer, Fault, Request, Response, all_failed, redact_response, to_plain
 from specloom.model import Model, Operation, Tool
-from specloom.plugins import PROCEDURES, ArtifactKeeper, Collection, Collections, Kept, SitePage, SiteRoute, WholeText
+from specloom.plugins import (
+    PROCEDURES,
+    Artifact,
+    ArtifactKeeper,
+    Collection,
+    Collections,
+    Kept,
+    SitePage,
+    SiteRoute,
+    WholeText,
+)
 
 from .degradation import NO_FAILURE, say_parts
 from .notices import none_configured, resolve
@@ -77,6 +87,8 @@ class LiveContext:
         self._bill = bill if bill is not None else CallBill()
         self.lives: list[Life] = []
         """Of everything that came from the cache, when it was made and when it ends, in seconds since the epoch."""
+        self.artifacts: list[Artifact] = []
+        """What was kept for the caller, in the order in which it was."""
 
     @property
     def owner(self) -> str:
@@ -239,7 +251,9 @@ class LiveContext:
         # Whoever was erased meanwhile has nothing new kept of them by a call from before.
         if keeper is None or (cache is not None and cache.generation != self._since):
             return ""
-        return (await keeper.keep(self._owner, content, name=name, mime_type=mime_type)).uri
+        kept = await keeper.keep(self._owner, content, name=name, mime_type=mime_type)
+        self.artifacts.append(kept)
+        return kept.uri
 
     async def read_artifact(self, address: str) -> WholeText | None:
         self._expect_own()

@@ -9,7 +9,7 @@ from specloom.core import Answer, Fault, PagePosition, dataclass, field
 from specloom.core.lazy import LateModule
 from specloom.language import Moment, RunBindings, evaluate
 from specloom.model import Model, Part, Row, Tool
-from specloom.plugins import ProcedureFunction, split_owner
+from specloom.plugins import Artifact, ProcedureFunction, split_owner
 
 from .arguments import Arguments
 
@@ -184,6 +184,8 @@ class ProviderOutcome:
     """What was asked of whom and what it cost, as `_meta.cost` says it."""
     lives: list[Life] = field(default_factory=list)
     """Of each part that came from the cache, when it was made and when it ends, in seconds since the epoch."""
+    artifacts: list[Artifact] = field(default_factory=list)
+    """What its procedures kept for the caller beside it."""
 
     def note(self, ask: Ask, got: Answer | Fault) -> None:
         """Note how somebody fared who was asked; who had nothing to ask for was not."""

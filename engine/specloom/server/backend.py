@@ -19,7 +19,7 @@ from specloom.core import (
     shows_views,
 )
 from specloom.model import Resource
-from specloom.plugins import PROCEDURES, Item
+from specloom.plugins import PROCEDURES, Artifact, Item
 from specloom.runtime import (
     USAGE,
     Done,
@@ -48,6 +48,11 @@ if TYPE_CHECKING:
 
 MOST_VALUES = 100
 NO_PROMPTS: Mapping[str, Prompt] = {}
+
+
+def to_link(kept: Artifact) -> dict[str, Any]:
+    """What a `resource_link` says of something kept."""
+    return {"uri": kept.uri, "name": kept.name, "mimeType": kept.mime_type, "size": kept.size}
 
 
 class ExecutorBackend(Backend):
@@ -112,12 +117,11 @@ class ExecutorBackend(Backend):
         meta = outcome.meta
         if is_named and self._executor.model.tools[name].view is not None and shows_views(call.client_capabilities):
             meta = {**meta, **self._show(name, outcome, presented)}
-        if (whole := outcome.linked or presented.whole) is None:
-            return render_text(presented.body, meta, text=presented.text)
-        link = {"uri": whole.uri, "name": whole.name, "mimeType": whole.mime_type, "size": whole.size}
+        whole = outcome.linked or presented.whole
+        links = {kept.uri: to_link(kept) for kept in (*([whole] if whole else ()), *outcome.artifacts)}
         if outcome.linked is not None:
-            link["title"] = outcome.answer["summary"]
-        return render_text(presented.body, meta, link, text=presented.text)
+            links[outcome.linked.uri]["title"] = outcome.answer["summary"]
+        return render_text(presented.body, meta, [*links.values()], text=presented.text)
 
     def _show(self, name: str, done: Done, presented: Presented) -> dict[str, Any]:
         """What a view of the answer is given, in `_meta`; nothing where the tool has none, or failed or was linked."""

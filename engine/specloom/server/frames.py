@@ -9,6 +9,7 @@ from .protocol import INVALID_REQUEST, PARSE_ERROR, ProtocolError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any, NoReturn, TypeGuard
 
     from specloom.core import Fault
@@ -61,16 +62,16 @@ def encode(result: dict[str, Any]) -> bytes:
 def render_text(
     body: str,
     meta: dict[str, Any] | None = None,
-    link: dict[str, Any] | None = None,
+    links: Sequence[dict[str, Any]] = (),
     *,
     text: str | None = None,
 ) -> bytes:
-    """The result whose data is already JSON text, as kept answers are; with `link`, a `resource_link` beside it.
+    """The result whose data is already JSON text, as kept answers are; beside it a `resource_link` for each of `links`.
 
     `text` is what stands in its text block; for None that is the data.
     """
     head = f'{{"_meta":{_dump(meta)},"content":' if meta else '{"content":'
-    more = "," + _dump({"type": "resource_link", **link}) if link else ""
+    more = "".join("," + _dump({"type": "resource_link", **link}) for link in links)
     block = _dump(body if text is None else text)
     return f'{head}[{{"type":"text","text":{block}}}{more}],"structuredContent":{body}}}'.encode("utf-8", "replace")
 
