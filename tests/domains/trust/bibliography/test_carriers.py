@@ -9,7 +9,7 @@ import pytest
 
 from specloom.domains.text.people import Name
 from specloom.domains.trust.bibliography.documents import parse_bibliography
-from specloom.domains.trust.bibliography.entry import BibliographyEntry, normalize
+from specloom.domains.trust.bibliography.entry import KIND_TABLE, BibliographyEntry, normalize
 from specloom.domains.trust.bibliography.formatting import render
 
 NBIB = """PMID- 31234567
@@ -265,3 +265,45 @@ def test_bibtex_saves_capitals_and_names_months() -> None:
     assert "  month = mar,\n" in render([entry], "bibtex")[0]
     assert "  title = {The Otters of the North: {DNA} in Deep Water},\n" in render([headline], "bibtex")[0]
     assert "{Der Otter im Fluss}" in render([replace(entry, title="Der Otter im Fluss", language="de")], "bibtex")[0]
+
+
+CLASSIC = """
+article book booklet conference inbook incollection inproceedings manual mastersthesis misc phdthesis proceedings
+techreport unpublished
+"""
+"""The entry types that the styles of BibTeX itself know: plain, abbrv, alpha, unsrt, and most that came of them."""
+MODERN = """
+article book mvbook inbook bookinbook suppbook booklet collection mvcollection incollection suppcollection dataset
+manual misc online patent periodical suppperiodical proceedings mvproceedings inproceedings reference mvreference
+inreference report software thesis unpublished artwork audio commentary image jurisdiction legislation legal letter
+movie music performance review standard video
+"""
+"""Those that biblatex knows, the ones among them that its standard styles print as `misc`."""
+
+
+@pytest.mark.parametrize("kind", sorted(KIND_TABLE))
+@pytest.mark.parametrize(("style", "known"), [("bibtex", CLASSIC), ("biblatex", MODERN)])
+def test_every_kind_is_written_under_a_type_that_styles_know_and_read_again(style: str, known: str, kind: str) -> None:
+    row = KIND_TABLE[kind]
+    is_numbered = {**KIND_TABLE.get(row.get("like", ""), {}), **row}.get("numbered")
+    work = normalize(
+        BibliographyEntry(
+            key="weir01",
+            kind=kind,
+            title="Weirs",
+            authors=(Name("Weir", "Ann"),),
+            container="Rivers",
+            publisher="Weir Press",
+            place="Oslo",
+            issued=(2001, 3),
+            number="7" if is_numbered else "",
+            genre="Field study",
+            note="Read it",
+            more=(("type", "figure"),) if kind == "graphic" else (),
+        )
+    )
+
+    text, _ = render([work], style)
+
+    assert text.partition("{")[0].removeprefix("@") in known.split()
+    assert parse_bibliography(text, "bibtex").entries == (work,)

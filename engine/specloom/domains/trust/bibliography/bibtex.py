@@ -188,6 +188,8 @@ def _to_text(entry: BibliographyEntry, *, is_biblatex: bool = False) -> str:
     year, month, day = (*entry.issued, 0, 0, 0)[:3]
     is_numbered = bool(row.get("numbered"))
     of_series = entry.kind in _OF_A_BOOK and bool(entry.series)
+    type_ = str(row.get("biblatex" if is_biblatex else "classic", _TYPES[entry.kind]))
+    container = "howpublished" if type_ == "misc" else row.get("container", "howpublished")
     number = entry.number if is_numbered else entry.series_number if of_series else entry.issue
     fields = {
         "author": " and ".join(_to_author(name) for name in entry.authors),
@@ -196,7 +198,7 @@ def _to_text(entry: BibliographyEntry, *, is_biblatex: bool = False) -> str:
         **{_ADDITIONS.get(role, role): " and ".join(map(_to_author, names)) for role, names in entry.roles},
         "title": _escape_title(entry.title, entry.language),
         "shorttitle": _escape(entry.short_title),
-        row.get("container", "howpublished"): _escape(entry.container),
+        container: _escape(entry.container),
         "shortjournal": _escape(entry.short_container),
         "series": _escape(entry.series),
         row.get("publisher", "publisher"): _escape(entry.publisher),
@@ -233,11 +235,9 @@ def _to_text(entry: BibliographyEntry, *, is_biblatex: bool = False) -> str:
         "groups": ", ".join(_to_keyword(word) for word in entry.collections),
         "file": ";".join(map(_to_file, entry.files)),
     }
-    type_ = _TYPES[entry.kind]
     if is_biblatex:
         fields |= {"year": "", "month": "", "day": "", "date": entry.date.translate(_ENCODED)}
         fields = {_BIBLATEX_NAMES.get(name, name): value for name, value in fields.items()}
-        type_ = str(row.get("biblatex", type_))
     of_kind = dict(entry.more).get("type", entry.kind if _KINDS.get(type_) != entry.kind else "")
     fields["entrysubtype"] = _SUBTYPES.get(of_kind, of_kind)
     # The month is a macro, which each style prints in its own words.
