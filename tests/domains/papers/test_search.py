@@ -157,10 +157,41 @@ def test_what_a_person_types_finds_the_work_among_the_first_three_and_its_ref_op
 def test_no_query_breaks_a_search(world: World, query: str) -> None:
     fill_one(world.root)
 
-    assert world.call("search_local", query=query)["ok"] is True
+    told = world.call("search_local", query=query)
+
+    assert told["ok"] is True or told["error"]["code"] == "INVALID_REF"
 
 
 def fill_one(root: Path) -> None:
     folder = root / ".metadata"
     folder.mkdir(parents=True)
     write(folder, "10.5555/1", "Otters", ["Ann Weber"], "Rivers", "2020")
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("otters year:abc", "'year:abc' names no year; write year:2015, year:2015-2018, year:2015- or year:-2018"),
+        ("-year:x", "'-year:x' names no year; write year:2015, year:2015-2018, year:2015- or year:-2018"),
+        ("year:2018-2015", "'year:2018-2015' ends before it begins; write the earlier year first"),
+        (
+            "tag: river",
+            "'tag:' names nothing; write the value right behind the colon, as in tag:river, or words in quotes",
+        ),
+        (
+            'in:"?"',
+            "'in:\"?\"' names nothing; write the value right behind the colon, as in tag:river, or words in quotes",
+        ),
+        ("Author:otter", "Author: is no filter; there are year:, tag: and in:, and words without a filter find it"),
+        ("?!", "the query '?!' has no word in it; give words, a DOI, or filters such as tag:river"),
+    ],
+)
+def test_a_query_that_holds_nothing_back_is_refused_with_what_to_write(world: World, query: str, sentence: str) -> None:
+    assert world.call("search_local", query=query)["error"]["message"] == sentence
+
+
+@pytest.mark.parametrize(
+    "query", ["Note: on otters", '"first year: otters"', "-otters", "in:thesis", "C60: a molecule"]
+)
+def test_a_query_that_says_something_is_taken(world: World, query: str) -> None:
+    assert world.call("search_local", query=query)["ok"] is True

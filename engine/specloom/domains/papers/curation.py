@@ -206,6 +206,9 @@ async def merge_works(context: Context, keep: str, others: Sequence[str], *, dry
     from .library import PaperLibrary
     from .record import fill
 
+    if not others:
+        message = "others names no work, so nothing would be merged; give the works that are merged into the kept one"
+        raise Fault("validation", message, action="fix_arguments", argument="others")
     library = PaperLibrary.open(context)
     kept_key = _find(library, keep)
     keys = list(dict.fromkeys(_find(library, ref) for ref in others))
@@ -316,6 +319,9 @@ async def remove_works(context: Context, refs: Sequence[str]) -> RemovedWorks:
     """Takes works out of the store: their files move into its trash, from where a person may put them back."""
     from .library import PaperLibrary
 
+    if not refs:
+        message = "refs names no work; give those that are to be removed"
+        raise Fault("validation", message, action="fix_arguments", argument="refs")
     library = PaperLibrary.open(context)
     removed, missing = list[RemovedWork](), list[str]()
     for ref in dict.fromkeys(refs):
@@ -373,7 +379,10 @@ async def list_labels(context: Context, offset: int = 0) -> CountedLabels:
         for name, counter in counts.items():
             table = entry if name == "keywords" else own_of(entry)
             counter.update(set(texts_of(table.get(name))))
-    end = offset + MOST_LABELS
+    most, end = max(map(len, counts.values())), offset + MOST_LABELS
+    if offset and offset >= most:
+        message = f"offset is {offset}, and no kind of label has more than {most}; give a lower one"
+        raise Fault("validation", message, action="fix_arguments", argument="offset")
 
     def part(name: str) -> list[CountedLabel]:
         ordered = sorted(counts[name].items(), key=lambda pair: (-pair[1], pair[0]))
@@ -407,6 +416,9 @@ async def rename_label(context: Context, kind: str, name: str, new_name: str) ->
     """
     from .store import open_store
 
+    if name == new_name:
+        message = f"the {kind} {name!r} would be called as it is; give another new_name"
+        raise Fault("validation", message, action="fix_arguments", argument="new_name")
     store, field = open_store(context.config), _LABELS[kind]
     changed, others = 0, Counter[str]()
     for _, row in store.summaries():

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 MOST = 2000
 """Works of one call."""
+LONGEST_LABEL = 200
+"""Characters of a tag or a collection."""
 LONG = 20_000
 """Characters from which on a text is kept whole beside the answer, which may have no room for all of it."""
 _MIME_TYPES = {"csl-json": "application/json", "zotero-json": "application/json", "endnote-xml": "application/xml"}
@@ -99,6 +101,11 @@ async def import_references(
 
     if not bibliography.strip() and not path:
         raise Fault("validation", "there is nothing to import: give a bibliography or a path", action="fix_arguments")
+    if bibliography.strip() and path:
+        message = "bibliography and path were given, each of which is what is imported; give one of them"
+        raise Fault("validation", message, action="fix_arguments")
+    for name, labels in (("tags", tags), ("collections", collections)):
+        _check_labels(name, labels)
     text = bibliography if bibliography.strip() else await read_local_file(context, path)
     parsed = await read_document(context, text, format, most=MOST, is_linked=False, may_be_empty=may_be_empty)
     if parsed.following is not None:
@@ -131,6 +138,12 @@ async def import_references(
         unreadable=problems or None,
         dry_run=dry_run or None,
     )
+
+
+def _check_labels(name: str, labels: Sequence[str]) -> None:
+    if any(not label.strip() or len(label) > LONGEST_LABEL for label in labels):
+        message = f"{name} has one that is blank or longer than {LONGEST_LABEL} characters; name it or leave it out"
+        raise Fault("validation", message, action="fix_arguments", argument=name)
 
 
 def _find_key(lines: Sequence[str], line: int) -> str | None:
@@ -355,6 +368,9 @@ async def export_references(
         )
 
     count = len(entries) or len(works)
+    if offset and offset >= count:
+        message = f"offset is {offset}, and there are {count} works; give a lower one"
+        raise Fault("validation", message, action="fix_arguments", argument="offset")
     first = min(offset, count)
     last = await _fit(write, first, count, room) if max_tokens else count
     is_part = last - first < count

@@ -97,6 +97,8 @@ async def batch_fetch_papers(
     """Fetch up to a hundred papers, one row each in the order in which they were given."""
     from .fetch import fetch_all
 
+    if not refs:
+        raise PaperFault("INVALID_REF", f"0 references were given; 1 to {BATCH} are taken.")
     if len(refs) > BATCH:
         raise PaperFault(
             "INVALID_REF", f"TOO_MANY_REFS: {len(refs)} references were given, and {BATCH} are taken at most."
@@ -300,6 +302,8 @@ async def recent_papers(context: Context, limit: int = LISTED, offset: int = 0) 
 
 def _part_of(rows: Sequence[T], offset: int, limit: int) -> tuple[Sequence[T], dict[str, int]]:
     """The rows of a list that are told, how many it has, and where those behind them begin."""
+    if offset and offset >= len(rows):
+        raise PaperFault("INVALID_REF", f"offset is {offset}, and the list has {len(rows)}; give a lower one.")
     end = offset + min(limit or LISTED, MOST_LISTED)
     return rows[offset:end], {"total": len(rows)} | ({"next_offset": end} if end < len(rows) else {})
 
@@ -358,6 +362,11 @@ async def tag_paper(
     collection_remove: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Add and remove tags and collections of a stored paper."""
+
+    if not (add or remove or collection_add or collection_remove):
+        raise PaperFault("INVALID_REF", "Nothing is to change; give add, remove, collection_add or collection_remove.")
+    if not all(label.strip() for label in (*add, *collection_add)):
+        raise PaperFault("INVALID_REF", "A tag or a collection is blank; give it a name or leave it out.")
 
     def alter(own: Mapping[str, Any]) -> Mapping[str, Any]:
         collections = _changed(own.get("collections"), collection_add, collection_remove)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from specloom.core import dataclass
+from specloom.core import Fault, dataclass
 from specloom.domains.text import PaperId, find_ref, to_doi
 from specloom.domains.text.fold import fold
 
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 _FILTER = re.compile(r'(?P<sign>-?)(?:(?P<name>year|tag|in):)?(?:"(?P<phrase>[^"]*)"|(?P<word>\S+))')
 _YEARS = re.compile(r"(\d{4})?(?:(-|\.\.)(\d{4})?)?")
+_OTHER_FILTERS = frozenset(
+    ("author", "title", "venue", "journal", "publisher", "collection", "type", "key", "keyword", "abstract", "note")
+)
+"""What people write before a colon that is no filter here."""
 _JOINERS = re.compile(r"['’ʼ`\-‐‑]")
 _WEIGHTS = (6, 4, 2, 3, 1)
 """What a word counts in the title, the names, the venue, what its owner wrote, and the abstract."""
@@ -127,7 +131,10 @@ class StoreQuery:
 
 def parse_query(text: str) -> StoreQuery:
     """A query as people write it: words, "a phrase", year:2015-2018, tag:river, in:thesis, each barred by a `-` before
-    it; or a DOI or an arXiv identifier in any spelling, or `@` with a cite key."""
+    it; or a DOI or an arXiv identifier in any spelling, or `@` with a cite key.
+
+    A `validation` fault for a filter that is none, and for a query without any word.
+    """
     if re.fullmatch(r"@\S+", text.strip()):
         return StoreQuery((), name=text.strip().lower())
     arxiv = find_ref("arxiv", text.strip().lower().removeprefix("arxiv:"))
@@ -139,12 +146,38 @@ def parse_query(text: str) -> StoreQuery:
     for found in _FILTER.finditer(text):
         kind, written = found["name"], found["phrase"] if found["phrase"] is not None else found["word"]
         said, is_barred = _squeeze(written), bool(found["sign"])
+        _check_filter(found)
         span = _to_years(written) if kind == "year" else None
         if span or (kind in ("tag", "in") and said):
             filters.append(StoreFilter(span, kind, said, is_barred))
         elif said:
             (without if is_barred else words).append(said)
+    if not (words or without or filters):
+        raise _refuse(f"the query {text[:80]!r} has no word in it; give words, a DOI, or filters such as tag:river")
     return StoreQuery(tuple(words), tuple(without), tuple(filters))
+
+
+def _check_filter(found: re.Match[str]) -> None:
+    """A `validation` fault for a part of a query that looks like a filter and holds nothing back."""
+    kind, written = found["name"], found["phrase"] if found["phrase"] is not None else found["word"]
+    shown = found[0][:80]
+    if kind == "year":
+        span = _to_years(written)
+        if span is None:
+            raise _refuse(f"{shown!r} names no year; write year:2015, year:2015-2018, year:2015- or year:-2018")
+        if span[0] > span[1]:
+            raise _refuse(f"{shown!r} ends before it begins; write the earlier year first")
+    elif (kind and not _squeeze(written)) or found["word"] in ("year:", "tag:", "in:"):
+        advice = "write the value right behind the colon, as in tag:river, or words in quotes"
+        raise _refuse(f"{shown!r} names nothing; {advice}")
+    elif not kind and found["word"]:
+        name, _, rest = found["word"].partition(":")
+        if rest and name.lower() in _OTHER_FILTERS:
+            raise _refuse(f"{name}: is no filter; there are year:, tag: and in:, and words without a filter find it")
+
+
+def _refuse(message: str) -> Fault:
+    return Fault("validation", message, action="fix_arguments", argument="query")
 
 
 def correct(query: StoreQuery, entries: Iterable[SearchedEntry]) -> dict[str, str]:
