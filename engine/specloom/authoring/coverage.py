@@ -56,7 +56,11 @@ def check_with_coverage(spec: Spec, compiled: CompiledSpec, model: Model, report
 
 
 def cover_spec(spec: Spec, compiled: object, traces: _Traces, use: SpecUse, report: Report) -> None:
-    """Warn of what the examples of one provider or tool do not show; `traces` is what they did, watched by `use`."""
+    """Warn of what the examples of one provider or tool do not show; `traces` is what they did, watched by `use`.
+
+    In a spec of any kind, warn of named values that nothing uses.
+    """
+    _cover_values(spec, report)
     if isinstance(compiled, Provider):
         _cover_provider(spec, compiled, traces, use, report)
         _cover_pages(compiled, traces, report)
@@ -451,6 +455,38 @@ def _cover_settings(spec: Spec, settings: Mapping[str, Setting], report: Report)
         if setting.name in declared and setting.name not in used:
             message = f"setting {setting.name!r} is declared but nothing uses it"
             report.add("W307", setting.place, message, f"remove it, or use it as config.{setting.name}")
+
+
+def _cover_values(spec: Spec, report: Report) -> None:
+    """Every named value is used where it is known (W312); those of pages are read by templates as well."""
+    scopes = [spec.root, *(entry.value for entry in _entries_of(spec.root.get("operations")))]
+    for scope in (one for one in scopes if isinstance(one, Map)):
+        for entry in _entries_of(scope.get("values")):
+            texts = (text for part in _parts_without(scope, entry.value) for text in _texts(part))
+            is_named = re.compile(rf"\bvalues\.{re.escape(entry.key)}\b").search
+            if not any(is_named(text) or _is_whole(text) for text in texts):
+                message = f"the named value {entry.key!r} is worked out each time and nothing uses it"
+                report.add("W312", entry.place, message, f"remove it, or use it as values.{entry.key}")
+
+
+def _is_whole(text: str) -> bool:
+    """Whether an expression takes all named values as one object."""
+    return text.startswith("=") and re.search(r"\bvalues\b(?![.(])", text) is not None
+
+
+def _parts_without(node: Node, definition: Node) -> Iterator[Node]:
+    """The single values of a tree but for those of one definition in it and of examples."""
+    if node is definition:
+        return
+    if isinstance(node, Map):
+        for entry in node:
+            if entry.key != "examples":
+                yield from _parts_without(entry.value, definition)
+    elif isinstance(node, Listing):
+        for item in node.items:
+            yield from _parts_without(item, definition)
+    else:
+        yield node
 
 
 def _texts(node: Node) -> Iterator[str]:
