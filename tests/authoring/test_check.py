@@ -44,7 +44,7 @@ operations:
     steps:
       - get: /lights
         query:
-          limit: =clamp(args.num_results, `1`, `10`)
+          limit: =clamp(args.num_results, `1`, `2`)
           region: =args.region
         paging: {cursor: {parameter: cursor, at: page.next}, most: 5, enough: length(rows) >= args.num_results}
         json:

@@ -78,7 +78,7 @@ def uncovered(spec: str, *, errors: bool = True) -> list[str]:
         assert woven.report.errors == [], woven.sentences
     for (kind, name), ran in traces.items():
         compiled = model.providers.get(name) if kind == "provider" else model.tools.get(name)
-        cover_spec(woven.library.of(kind)[name], compiled, ran, use, report)
+        cover_spec(woven.library.of(kind)[name], compiled, ran, use, model, report)
     lines = woven.library.sources["memory/sample.yaml"].splitlines()
     return [f"{one.code} {lines[one.place.line - 1][one.place.column - 1 :][: one.place.width]}" for one in report]
 

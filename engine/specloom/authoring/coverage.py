@@ -17,9 +17,10 @@ from specloom.language import BOOLEAN, MISSING, Bindings, evaluate, truthy
 from specloom.model import Field, Model, Operation, Provider, Setting, Stage, Step, Tool, Value, stages_of
 from specloom.specs import Library, Listing, Map, Node, Spec, YamlEntry, YamlScalar, to_plain
 
-from .examples.compare import Example, ExampleTrace
+from .examples.compare import Example, ExampleTrace, examples_of
 from .examples.run import CompiledSpec, check_examples, run_examples
 from .examples.selectors import find_reading, find_selector
+from .reach import check_reach
 
 TOOL_TOKENS = 800
 CATALOGUE_TOKENS = 12_000  # for one toolset; others of this size were seen to take 228 to 35,000
@@ -42,7 +43,9 @@ def check_coverage(library: Library, model: Model, report: Report) -> None:
     for (kind, name), ran in traces.items():
         spec = library.of(kind)[name]
         if spec.source.file not in wrong and not (kind == "tool" and report.left_out):
-            cover_spec(spec, model.providers[name] if kind == "provider" else model.tools.get(name), ran, use, report)
+            cover_spec(
+                spec, model.providers[name] if kind == "provider" else model.tools.get(name), ran, use, model, report
+            )
     check_use(model.collections, model.tools.values(), report)
     check_costs(model, report)
 
@@ -52,15 +55,17 @@ def check_with_coverage(spec: Spec, compiled: CompiledSpec, model: Model, report
     use = SpecUse()
     traces = run_examples(spec, use.watch(compiled), model, report)
     if not report.errors:
-        cover_spec(spec, compiled, traces, use, report)
+        cover_spec(spec, compiled, traces, use, model, report)
 
 
-def cover_spec(spec: Spec, compiled: object, traces: _Traces, use: SpecUse, report: Report) -> None:
+def cover_spec(spec: Spec, compiled: object, traces: _Traces, use: SpecUse, model: Model, report: Report) -> None:
     """Warn of what the examples of one provider or tool do not show; `traces` is what they did, watched by `use`.
 
     In a spec of any kind, warn of named values that nothing uses.
     """
     _cover_values(spec, report)
+    if isinstance(compiled, (Provider, Tool)):
+        check_reach(spec, compiled, examples_of(spec, report), model, report)
     if isinstance(compiled, Provider):
         _cover_provider(spec, compiled, traces, use, report)
         _cover_pages(compiled, traces, report)

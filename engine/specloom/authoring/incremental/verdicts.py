@@ -360,7 +360,7 @@ class Check:
             traces = run_examples(spec, use.watch(compiled), self._model(), report)
             if not report.errors:
                 apart = Report()
-                cover_spec(spec, compiled, traces, use, apart)
+                cover_spec(spec, compiled, traces, use, self._model(), apart)
                 shown.extend(apart.found)
             return {}
 
