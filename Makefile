@@ -15,7 +15,7 @@ NAME ?=
 CAPABILITY ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint format types specs docs-check fix docs site new image-steps bundle test-deep slow test-all test-nightly coverage mutate conformance \
+.PHONY: help setup demo test check lint format types specs docs-check fix docs site new first-answer image-steps bundle test-deep slow test-all test-nightly coverage mutate conformance \
 	bench bench-answers bench-extraction bench-trust clean
 
 help: ## list the targets
@@ -85,6 +85,9 @@ site: setup ## the documentation as a site, in out/site
 new: setup ## start a provider: make new NAME=openlibrary CAPABILITY=web
 	@test -n "$(NAME)" || { echo 'new: say which: make new NAME=openlibrary [CAPABILITY=web]' >&2; exit 2; }
 	$(VENV)/specloom new provider $(NAME) $(if $(CAPABILITY),--capability $(CAPABILITY))
+
+first-answer: setup ## from an empty home to a first answer in two commands, with the seconds; needs an index of packages
+	$(PYTHON_IN) scripts/first_answer.py
 
 image-steps: setup ## the steps of deploy/Dockerfile one after the other, without a builder; needs an index of packages
 	$(PYTHON_IN) scripts/image_steps.py
