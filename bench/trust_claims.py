@@ -32,6 +32,7 @@ SETS = (
     "claims_sixth.yaml",
     "claims_seventh.yaml",
     "claims_eighth.yaml",
+    "claims_ninth.yaml",
     "judging_claims.yaml",
 )
 HALVES = ("development", "judging")

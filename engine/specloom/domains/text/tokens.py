@@ -120,10 +120,16 @@ def _to_words(raw: str) -> list[str]:
     word = plain.casefold()
     if word.endswith("n't") and len(word) > 3:
         return [word[:-3], "not"]
+    article, _, noun = word.partition("'")
+    if len(noun) > 1 and article in _ELIDED:
+        # "l'espérance" and "d'espérance" are forms of one word.
+        word = noun
     word = word.removesuffix("'s").replace("'", "")
     return [stem(to_american(word))] if word else []
 
 
+# Articles, prepositions and pronouns that French and Italian put in front of a vowel.
+_ELIDED = to_word_set("l d n s c j m t qu jusqu lorsqu puisqu presqu un dell all nell sull dall coll quell quest")
 _THOUSANDS = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]{1,3}(?:\.[0-9]{3}){2,}")
 _DECIMAL_COMMA = re.compile(r"[0-9]+,[0-9]{1,2}")
 _PLAIN = re.compile(r"[0-9]+(?:\.[0-9]+)?")

@@ -113,3 +113,39 @@ def test_a_quotation_in_a_script_without_blanks_is_looked_for_too():
     [quotation] = find_quotations("他说：“水獭睡觉时手拉手。”", "水獭睡觉时手拉着手。")
 
     assert not quotation.found
+
+
+def kinds(claim, text):
+    return [cue.kind for cue in assess(claim, text).distortions]
+
+
+def test_whom_a_claim_names_is_held_against_the_ages_of_those_in_the_study():
+    text = "In this cohort of 900 people aged 55 to 80 years, walking was linked to better sleep."
+
+    assert kinds("Walking was linked to better sleep in young adults.", text) == ["population"]
+    assert kinds("Walking was linked to better sleep in older people.", text) == []
+
+
+def test_a_claim_of_both_sexes_is_told_where_the_text_has_one():
+    text = "The trial enrolled 400 men. Zinc shortened the colds of men by two days."
+
+    assert "population" in kinds("Zinc shortened the colds of men and women alike.", text)
+
+
+def test_what_is_called_proved_is_held_against_doubt():
+    text = "The authors suspect that the mild winter drove the beetles north. No trees were felled that year."
+
+    assert kinds("It is proved that the mild winter drove the beetles north.", text) == ["certainty"]
+
+
+def test_what_only_an_open_question_speaks_of_is_told_as_certain():
+    text = "The vaccine cut infections by half. Whether protection outlasts a winter is unknown."
+
+    assert kinds("The vaccine's protection outlasts a winter.", text) == ["certainty"]
+    assert kinds("It is unknown whether the vaccine's protection outlasts a winter.", text) == []
+
+
+def test_all_of_something_is_held_against_a_share_of_it():
+    text = "Tests found lead in 38 percent of the wells."
+
+    assert kinds("All wells had lead in them.", text) == ["scope"]

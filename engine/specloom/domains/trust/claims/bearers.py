@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from specloom.domains.text import is_function_word
+from specloom.domains.text import is_function_word, is_number
 from specloom.domains.text.tokens import tokens
 
 from .comparisons import SidedComparison
@@ -20,7 +20,14 @@ _CLOSED: Final = re.compile(r"[.,;:()]")
 
 def is_of_others(lexicon: Lexicon, claim: str, text: str) -> bool:
     """Whether a claim speaks of those without, or of what was before, and a text does not."""
-    return any((words := lexicon.find(name, claim)) and words not in text for name in ("without", "once"))
+    if any((words := lexicon.find(name, claim)) and words not in text for name in ("without", "once")):
+        return True
+    # "Drinks without a label" are the others of "drinks with a label".
+    without = lexicon.lists.get("without", NEVER).search(text)
+    if without is None or without[0] in claim:
+        return False
+    behind = tokens(_CLOSED.split(text[without.end() : without.end() + _FAR])[0])[:1]
+    return any(occurs(token, tokens(claim)) for token in behind)
 
 
 def is_of_other_arm(subject: Subject, lexicon: Lexicon, clause: str) -> bool:
@@ -29,6 +36,9 @@ def is_of_other_arm(subject: Subject, lexicon: Lexicon, clause: str) -> bool:
     stated = {match[0] for match in pattern.finditer(clause) if _find_behind(match, subject, lexicon)}
     for match in pattern.finditer(subject.folded):
         claimed = _find_behind(match, subject, lexicon) & subject.query.weights.keys()
+        if any(is_number(token) for token in claimed):
+            # A time, and no arm: "since 2003".
+            continue
         if match[0] in stated and not all(occurs(token, words) for token in claimed):
             return True
     return False

@@ -16,7 +16,7 @@ from .lexicon import NEVER, UNSPACED, Lexicon, find_sides
 from .weight import occurs
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|%")
-_REACH: Final = 7
+_REACH: Final = 12
 """Words that may stand between a comparative and its "than"."""
 _FARTHEST: Final = 9
 """Words that may stand between what was and what is."""
@@ -33,6 +33,7 @@ _ONE: Final = frozenset(
 # What was before is said with its time.
 _DATED: Final = re.compile(r"[^.;,0-9]{0,14}(?:1[5-9]|20)[0-9]{2}")
 _DATED_REACH: Final = 40
+_AGED: Final = re.compile("([0-9]{1,3})(?=歳|岁|才)")
 QUANTITY: Final = "quantity"
 """The axis of change and comparison."""
 
@@ -171,7 +172,9 @@ def _meet(one: Set[str], other: Set[str]) -> bool:
 
 def find_shift(numbers: TextNumbers, lexicon: Lexicon, code: str) -> tuple[Amount, Amount] | None:
     """What a number was before and what it became, where a text says from what to what."""
-    plain = [amount for amount in numbers.amounts if not amount.is_year]
+    # From which age to which is a range, and no change.
+    aged = _AGED.findall(numbers.text) if code in UNSPACED else ()
+    plain = [amount for amount in numbers.amounts if not amount.is_year and amount.text not in aged]
     for one, two in pairwise(plain):
         if one.unit != two.unit and one.unit and two.unit:
             continue

@@ -63,7 +63,7 @@ def find_conflict(
             continue
         rivals = _find_rivals(amount, claimed, clause) or _find_rivals(amount, claimed, numbers)
         if rivals:
-            return _show(amount), _show(rivals[0])
+            return show_amount(amount), show_amount(rivals[0])
     return None
 
 
@@ -103,7 +103,7 @@ def find_other_unit(claimed: Iterable[Amount], stated: Sequence[Amount]) -> tupl
         same = [each for each in stated if each.value == amount.value]
         kind = to_kind(amount.unit)
         if kind and len(same) == 1 and to_kind(same[0].unit) == kind and same[0].unit != amount.unit:
-            return _show(amount), _show(same[0])
+            return show_amount(amount), show_amount(same[0])
     return None
 
 
@@ -128,6 +128,6 @@ def _find_other_year(
     return (str(own), str(other)) if own not in years and str(own) not in present and own != other else None
 
 
-def _show(amount: Amount) -> str:
+def show_amount(amount: Amount) -> str:
     """A number as it is told, in digits and with its unit."""
     return f"{amount.value:.12g} {amount.unit}".strip()

@@ -22,6 +22,11 @@ _LISTED = re.compile(
     r" (?:or|nor|oder|noch|ou|ni|o|ne|или|ни) [^\s,;])"
 )
 _CONTRACTED = re.compile(r"\b(can|do|does|did|is|are|was|were|has|have|had|wo|would|could|should|must)n['’]?t\b")
+# "Those who do not smoke" only names a group.
+_ATTRIBUTIVE = {
+    "ja": re.compile("(?:ない|なかった)(?=人|群|者|場合|グループ|子ども|女性|男性|患者|とき|時)"),
+    "zh": re.compile("[不没][^,。、;不没的]{1,6}(?:的(?=人|群|组)|(?=者))"),
+}
 _WORD = re.compile(r"[^\W_]+")
 _UNDOING = 3
 # Words that are no claim of their own: questions, doubts, and what others are said to think.
@@ -69,6 +74,7 @@ def to_clauses(folded: str, language: LanguageProfile) -> list[str]:
 
 def _find_negations(clause: str, language: LanguageProfile) -> list[str]:
     if language.code in ("ja", "zh"):
+        clause = _ATTRIBUTIVE[language.code].sub(" ", clause)
         hits = [cue for cue in sorted(language.negations, key=len, reverse=True) if cue in clause]
         return hits[:1]
     words: list[str] = _WORD.findall(clause)

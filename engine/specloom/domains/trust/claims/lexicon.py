@@ -15,7 +15,7 @@ _TABLE: Final = load_table(__file__, "words.yaml")
 UNSPACED: Final = frozenset(("ja", "zh", "ko"))
 """Languages that part no words by blanks: their words are looked for anywhere."""
 NEVER: Final = re.compile(r"(?!)")
-_TURNING: Final = ("causal", "universal")
+_TURNING: Final = ("causal", "universal", "booster")
 _ENDING, _BETWEEN = r"\w{0,12}", r"(?: [^ ,;:]{1,30}){0,12}? "
 
 
@@ -93,7 +93,7 @@ def _to_alternative(word: str) -> str:
 
 
 def drop_turning(lexicon: Lexicon, folded: str) -> str:
-    """A folded text without the words that turn it: those of the axes, and those of cause and of all."""
+    """A folded text without the words that turn it: those of the axes, of cause, of all and of certainty."""
     patterns = [pattern for axis in lexicon.axes for pattern in axis.sides]
     for pattern in (*patterns, *(lexicon.lists.get(name, NEVER) for name in _TURNING)):
         folded = pattern.sub(" ", folded)

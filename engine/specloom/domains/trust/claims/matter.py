@@ -9,6 +9,7 @@ from specloom.domains.text import LanguageProfile, is_number
 from specloom.domains.text.fold import compact, fold
 from specloom.domains.text.tokens import tokens
 
+from .amounts import find_numbers
 from .denials import find_denials, to_clauses
 from .lexicon import Lexicon, drop_turning, to_lexicon
 from .weight import ClaimTokens, SentenceMatch, occurs, unify
@@ -94,8 +95,19 @@ def _to_matter(
     """
     if lexicon is None:
         return query.matter
-    kept = hits.union(unify(tokens(drop_turning(lexicon, folded)), {}, language))
-    matter = {token: weight for token, weight in query.matter.items() if token in kept or token not in query.specific}
+    # Whom a claim is about, too, may be what it has changed.
+    turned = drop_turning(lexicon, folded)
+    for pattern in lexicon.groups.values():
+        turned = pattern.sub(" ", turned)
+    # A number that is written out is no word.
+    digits = frozenset(tokens(find_numbers(folded, language.code).text))
+    written = frozenset(token for token in query.matter if token not in query.specific and token not in digits)
+    kept = hits.union(unify(tokens(turned), {}, language))
+    matter = {
+        token: weight
+        for token, weight in query.matter.items()
+        if token not in written and (token in kept or token not in query.specific)
+    }
     specific = [token for token in matter if token in query.specific]
     return matter if len(specific) >= _FEWEST_LEFT else query.matter
 

@@ -8,6 +8,7 @@ from typing import Final
 from specloom.core import dataclass
 from specloom.domains.text.tokens import tokens
 
+from .alignment import find_listed_comparison
 from .amounts import TextNumbers, drop_bounds, find_numbers, to_kind
 from .bearers import is_of_another_level, is_of_other_arm, is_of_others, is_of_right_side
 from .comparisons import (
@@ -112,7 +113,9 @@ def _compare(
         stated = find_compared(text, lexicon, code)
         if stated is not None and (verdict := compare(compared, stated)):
             return (Reversal("direction", compared.words, stated.words, compared.axis) if verdict < 0 else None,)
-    if pair := find_counted_comparison(compared, numbers, code):
+    if pair := find_counted_comparison(compared, numbers, code) or find_listed_comparison(
+        compared, numbers, lexicon, code
+    ):
         left, right = pair
         more = left.value - right.value if compared.side == 0 else right.value - left.value
         if compared.axis == _SPEED and to_kind(left.unit or right.unit) == "time":
@@ -188,6 +191,8 @@ def _find_opposite_words(
         own, found = find_sides(lexicon, claim, neutral), find_sides(lexicon, clause, neutral)
         turned = [(name, *_to_opposed(own[name], found[name])) for name in own.keys() & found.keys() - unasked]
         turned = [each for each in turned if each[1]]
+        # A word may stand on several axes.
+        turned = [each for at, each in enumerate(turned) if not any(_is_one(each, other) for other in turned[:at])]
         # Turned round in both halves ("in the north more", "in the south less"), it says the same.
         if len(turned) != 1:
             continue
@@ -218,6 +223,16 @@ def _find_opposite_words(
         if (after.value - before.value) * more < 0:
             return Reversal("direction", words, f"{before.text} → {after.text}", QUANTITY)
     return None
+
+
+def is_opposed(own: tuple[str, str], found: tuple[str, str]) -> bool:
+    """Whether one text has words of one side of an axis only, and another of the other side only."""
+    return bool(_to_opposed(own, found)[0])
+
+
+def _is_one(one: tuple[str, str, str], other: tuple[str, str, str]) -> bool:
+    """Whether two turned axes, each with its words, turn on one word."""
+    return one[1] == other[1] or one[2] == other[2]
 
 
 def _to_opposed(own: tuple[str, str], found: tuple[str, str]) -> tuple[str, str]:
