@@ -11,7 +11,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from specloom.core import Fault, PagePosition, replace
@@ -151,10 +151,20 @@ def note_end(run: PlanRun, arguments: Arguments, shown: int) -> None:
 
 def write_cursor(tool: Tool, given: Mapping[str, Any], cursor: AnswerEnd) -> str:
     """The cursor as text, for the same question alone. It passes through a model twice, so it is short."""
+    return write_cursors(tool, given, [cursor])[0]
+
+
+def write_cursors(tool: Tool, given: Mapping[str, Any], cursors: Iterable[AnswerEnd | None]) -> list[str]:
+    """Several cursors of one question, each as text; "" where there is none."""
+    question = _digest_question(tool, given)
+    return ["" if cursor is None else _to_text(question, cursor) for cursor in cursors]
+
+
+def _to_text(question: str, cursor: AnswerEnd) -> str:
     positions = [[name, at.page, at.skip] if at.skip else [name, at.page] for name, at in cursor.positions]
     fields = [cursor.strategy, cursor.offset, cursor.size or 0, int(cursor.is_again)]
     fields += [cursor.told] if cursor.told else []
-    head, seen = [VERSION, _digest_question(tool, given), *fields], cursor.seen
+    head, seen = [VERSION, question, *fields], cursor.seen
     text = _write([*head, *([seen] if seen else []), *positions])
     # A part of an answer has the marks of the whole, so room is left for how much of it was told.
     beyond = len(text) - (LONGEST if cursor.told else LONGEST - _TOLD_ROOM)
@@ -165,7 +175,10 @@ def write_cursor(tool: Tool, given: Mapping[str, Any], cursor: AnswerEnd) -> str
 
 
 def _write(content: list[Any]) -> str:
-    return base64.urlsafe_b64encode(_to_json([*content, _digest(content)])).decode().rstrip("=")
+    """A list with its digest as its last item."""
+    written = _to_json(content)
+    sealed = written[:-1] + f',"{_digest(written)}"]'.encode()
+    return base64.urlsafe_b64encode(sealed).decode().rstrip("=")
 
 
 def read_cursor(tool: Tool, given: Mapping[str, Any], text: str, model: Model) -> AnswerEnd:
@@ -207,7 +220,7 @@ def _parse(tool: Tool, text: str) -> list[Any]:
     if not isinstance(content, list) or len(content) <= _FIELDS or _to_json(content) != written:
         raise _refused(tool)
     *content, seal = content
-    if seal != _digest(content):
+    if seal != _digest(_to_json(content)):
         raise _refused(tool)
     return content
 
@@ -251,11 +264,11 @@ def _digest_question(tool: Tool, given: Mapping[str, Any]) -> str:
     assert tool.cursor is not None
     beside = {tool.cursor.name, tool.cursor.size, BUDGET, *(tool.cache.ignore if tool.cache else ())}
     asked = {name: value for name, value in given.items() if name not in beside}
-    return _digest([tool.name, tool.cache.shape if tool.cache else 0, asked])
+    return _digest(_to_json([tool.name, tool.cache.shape if tool.cache else 0, asked]))
 
 
-def _digest(content: Any) -> str:
-    return hashlib.sha256(_to_json(content)).hexdigest()[:_DIGITS]
+def _digest(written: bytes) -> str:
+    return hashlib.sha256(written).hexdigest()[:_DIGITS]
 
 
 def _to_json(content: Any) -> bytes:

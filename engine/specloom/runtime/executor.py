@@ -43,7 +43,6 @@ from .answer_parts import Continuation, check_same, cut_told, find_continuation,
 from .arguments import Arguments, Digest, answer_key, bound_budget, digest_prefix, parse_arguments
 from .circuit_breaker import Breakers
 from .configuration import ROUTING, Routes, RoutingError, configure, plan_routes, read_settings
-from .cursor import write_cursor
 from .degradation import with_notices
 from .live_context import LiveContext
 from .metrics import CallerLimits, Count, Failed, Failures, Stalls, Tallies, TenantCounts, new_histogram
@@ -705,9 +704,8 @@ class Executor:
             meta |= say_freshness(False, 0, ttl, "fresh")
         # Nothing that a page, an upstream or a caller wrote gets into an answer but through here.
         body = to_body(tool, arguments.given, outcome.answer)
-        begin = write_cursor(tool, arguments.given, outcome.begin) if outcome.begin is not None else ""
         if self.cache is not None and tool.cache is not None and outcome.keep:
-            kept = join_begin(body, begin).encode("utf-8", "surrogatepass")
+            kept = join_begin(body, outcome.begin).encode("utf-8", "surrogatepass")
             await self.cache.put(key, kept, ttl, age=age, soon=True, since=since)
         if outcome.cost:
             meta["cost"] = outcome.cost
@@ -721,7 +719,7 @@ class Executor:
         ]
         # A procedure is served by no provider, and counts as the tool, as when it fails.
         ended = [*ended, {"provider": outcome.served_by or tool.name}]
-        return Fresh(body, meta, ended, outcome.rows, outcome.aside, begin, outcome.artifacts)
+        return Fresh(body, meta, ended, outcome.rows, outcome.aside, outcome.begin, outcome.artifacts)
 
     def offer(self) -> Offer:
         """Who can be asked now."""
@@ -767,7 +765,7 @@ class Executor:
         outcome.lives = [*lives, *(life for context in contexts for life in context.lives)]
         outcome.artifacts = [kept for context in contexts for kept in context.artifacts]
         # What is told in parts of an answer that is not kept is made again for each of these.
-        is_made_again = tool.cache is None and outcome.begin is not None
+        is_made_again = tool.cache is None and bool(outcome.begin)
         if is_made_again or (outcome.cursor is not None and outcome.cursor.offset):
             for _, _, answer in outcome.pages:
                 if answer.keep is not None:

@@ -172,8 +172,8 @@ class ProviderOutcome:
     """Which strategy of the plan gave them."""
     is_again: bool = False
     """They are those of a second try."""
-    begin: AnswerEnd | None = None
-    """Where this answer begins, held to whoever gave it."""
+    begin: str = ""
+    """The cursor at the first row of this answer, held to whoever gave it; "" where nobody has pages."""
     cursor: AnswerEnd | None = None
     """Where the next answer begins."""
     gathered: set[tuple[str, str]] = field(default_factory=set)

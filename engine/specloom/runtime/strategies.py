@@ -20,7 +20,7 @@ from .cursor import (
     take_up,
     tell_lacking,
     tell_unresumed,
-    write_cursor,
+    write_cursors,
 )
 from .degradation import note_degradation, say_not_asked, say_parts, say_wider, tell_failures
 from .filters import FILTERED, ablest_of, judge, note_filtered, rank_by_filters, tell_filtered
@@ -120,9 +120,9 @@ def _tell_part(rows: list[Row], run: PlanRun, arguments: Arguments) -> Generator
         run = replace(run, cursor=outcome.cursor)
         outcome.pages, outcome.is_filtered = [], False
         rows = yield from _strategies(run)
-    outcome.begin = find_begin(run, arguments.given)
-    if outcome.cursor is not None:
-        context.next_cursor = write_cursor(tool, arguments.given, outcome.cursor)
+    ends = find_begin(run, arguments.given), outcome.cursor
+    outcome.begin, following = write_cursors(tool, arguments.given, ends)
+    context.next_cursor = following or None
     context.more_exists = find_more(outcome)
     note_end(run, arguments, len(rows))
     return rows if at is None else (yield from run_stages(tool.after[at + 1 :], rows, run))

@@ -418,8 +418,10 @@ def _show(example: Example, tool: Tool, model: Model, trace: ExampleTrace, outco
 
 
 def _arguments_of(example: Example, tool: Tool) -> Arguments:
-    stated = {name: value for name, value in example.stated["args"].items() if not isinstance(value, Mapping)}
-    return parse_arguments(tool, stated if tool.cursor is not None else example.stated["args"])
+    stated = dict(example.stated["args"])
+    if tool.cursor is not None and isinstance(stated.get(tool.cursor.name), Mapping):
+        del stated[tool.cursor.name]
+    return parse_arguments(tool, stated)
 
 
 def _tell(example: Example, tool: Tool, model: Model, trace: ExampleTrace, outcome: ProviderOutcome) -> str:
@@ -427,10 +429,9 @@ def _tell(example: Example, tool: Tool, model: Model, trace: ExampleTrace, outco
     if trace.is_failure:
         return tell_failure(tool, outcome.answer) or json.dumps(outcome.answer, ensure_ascii=False)
     arguments = _arguments_of(example, tool)
-    begin = write_cursor(tool, arguments.given, outcome.begin) if outcome.begin is not None else ""
     if tool.envelope:
-        return tell_within(tool, model, arguments, outcome.answer, outcome.aside, begin=begin)[0]
-    return to_text(tool, arguments, fit_to_budget(tool, model, arguments, outcome.answer, begin=begin)[0])
+        return tell_within(tool, model, arguments, outcome.answer, outcome.aside, begin=outcome.begin)[0]
+    return to_text(tool, arguments, fit_to_budget(tool, model, arguments, outcome.answer, begin=outcome.begin)[0])
 
 
 def _check_schema(example: Example, tool: Tool, outcome: ProviderOutcome) -> None:
