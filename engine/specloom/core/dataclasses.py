@@ -39,6 +39,10 @@ class _Own:
         self.kw_only = kw_only
 
 
+_SLOT: Final = type(vars(_Own)["types"])
+"""What a slot is on its class: `types.MemberDescriptorType`, without the import."""
+
+
 class _Declared:
     """What is said of one field, by `field` or by that of the standard library."""
 
@@ -235,7 +239,14 @@ def _initialiser(class_: type, declared: Mapping[str, tuple[Any, _Declared]]) ->
             continue
         if one.init:
             (keywords if one.kw_only else parameters).append(parameter)
-        lines.append(f" _set(self, {name!r}, {value})" if frozen else f" self.{name} = {value}")
+        if not frozen:
+            lines.append(f" self.{name} = {value}")
+        elif isinstance(slot := getattr(class_, name, None), _SLOT):
+            # What a slot itself is set by takes half the time of what looks for it by its name.
+            names[f"_set_{name}"] = slot.__set__
+            lines.append(f" _set_{name}(self, {value})")
+        else:
+            lines.append(f" _set(self, {name!r}, {value})")
     if hasattr(class_, "__post_init__"):
         lines.append(" self.__post_init__()")
     listed = ", ".join(parameters + keywords * (len(keywords) > 1))
