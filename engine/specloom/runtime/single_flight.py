@@ -21,11 +21,12 @@ T = TypeVar("T")
 class _Flight:
     """One call under way, and those who wait for it."""
 
-    __slots__ = ("listeners", "said", "task", "waiters")
+    __slots__ = ("listeners", "said", "task", "waiting")
 
     def __init__(self) -> None:
         self.task: asyncio.Task[Any]
-        self.waiters = 0
+        self.waiting: set[asyncio.Future[None]] = set()
+        """One future for each who waits, resolved as the call ends."""
         self.listeners: list[Progress] = []
         self.said: tuple[float, float | None, str | None] | None = None
 
@@ -68,18 +69,19 @@ class Flights:
         flight = self._flights.get(key)
         if flight is None or flight.task.done():
             flight = self._launch(key, start)
-        flight.waiters += 1
+        # Unlike awaiting the task, waiting for this leaves the task alone when this caller is cancelled.
+        landed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        flight.waiting.add(landed)
         if progress is not None:
             flight.listeners.append(progress)
             flight.tell_one(progress)
         try:
-            # Unlike awaiting the task, waiting for it leaves the task alone when this caller is cancelled.
-            await asyncio.wait((flight.task,))
+            await landed
         finally:
             if progress in flight.listeners:
                 flight.listeners.remove(progress)
-            flight.waiters -= 1
-            if not flight.waiters and not flight.task.done():
+            flight.waiting.discard(landed)
+            if not flight.waiting and not flight.task.done():
                 self._forget(key, flight)
                 flight.task.cancel()
         if flight.task.cancelled():
@@ -99,6 +101,9 @@ class Flights:
         def land(task: asyncio.Task[Any]) -> None:
             self._tasks.discard(task)
             self._forget(key, flight)
+            for landed in flight.waiting:
+                if not landed.done():
+                    landed.set_result(None)
             if not task.cancelled():
                 # Looked at here, because the last waiter may have gone while the exception was under way.
                 task.exception()
