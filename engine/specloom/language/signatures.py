@@ -151,8 +151,8 @@ def function(*parameters: str, result: Shape | ResultOf) -> Callable[[Callable[.
 
 def truthy(value: Any) -> bool:
     """Truth as in JMESPath: null, false and the empty text, list, object or secret are false; zero is true."""
-    if value is None or value is False:
-        return False
+    if value is None or value is False or value is True:
+        return value is True
     if isinstance(value, (str, list, dict, Secret)):
         return bool(value)
     return value not in ("", [], {})

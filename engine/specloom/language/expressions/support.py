@@ -74,8 +74,15 @@ def flatten(value: Any) -> list[Any] | None:
     return merged
 
 
+# Whether a value of another class is a number costs many times as much to ask.
+_COMPARED = frozenset({str, int, float})
+_NO_NUMBER = frozenset({type(None), bool, str, list, dict})
+
+
 def is_false(value: Any) -> bool:
     """`!value` as JMESPath has it: every number is true, zero included."""
+    if type(value) in _NO_NUMBER:
+        return not value
     return not truthy(value) if isinstance(value, bool) or not isinstance(value, Number) else False
 
 
@@ -86,8 +93,9 @@ def equals(left: Any, right: Any) -> bool:
 
 def order(sign: str, left: Any, right: Any) -> bool | None:
     """The comparison of two numbers or two texts; null where one is neither."""
-    if not (_is_comparable(left) and _is_comparable(right)):
-        return None
+    for value in (left, right):
+        if type(value) not in _COMPARED and not _is_comparable(value):
+            return None
     try:
         return bool(ORDER[sign](left, right))
     except TypeError as error:
