@@ -39,7 +39,7 @@ MOST_DAYS = 7
 Wrap = Callable[["Sender"], "Sender"]
 
 
-class Run:
+class PageCall:
     """A call that runs: what it is about to do, and the task that is ended to stop it."""
 
     task: asyncio.Task[Mapping[str, Any]]
@@ -96,7 +96,7 @@ class Actions:
         self._owner = owner
         self._is_replay = is_replay
         self._views: OrderedDict[str, str] = OrderedDict()
-        self._runs: dict[str, Run] = {}
+        self._runs: dict[str, PageCall] = {}
         self._turn = asyncio.Lock()
         self._executors: list[Executor] = []
         self._names: dict[str, Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]] = {
@@ -176,7 +176,7 @@ class Actions:
             return await self._call(given, None)
         if identifier in self._runs:
             raise Fault("validation", "a call of this name runs; give another one")
-        run = self._runs[identifier] = Run()
+        run = self._runs[identifier] = PageCall()
         task = run.task = asyncio.create_task(self._call(given, run))
         try:
             done: Mapping[str, Any] = await task
@@ -205,7 +205,7 @@ class Actions:
             run.task.cancel()
         return {"stopped": run is not None}
 
-    async def _call(self, given: Mapping[str, Any], run: Run | None) -> Mapping[str, Any]:
+    async def _call(self, given: Mapping[str, Any], run: PageCall | None) -> Mapping[str, Any]:
         name, raw = _read_call(given)
         began = time.perf_counter()
         told: dict[str, Any] = {}
