@@ -30,11 +30,13 @@ class _Record:
     version: str
     rank: int
     """How far its version is from the one that leads."""
+    name: str
+    """Its keys as text."""
 
     @property
     def order(self) -> tuple[Any, ...]:
         """The same whatever came first."""
-        return (self.rank, self.row[PLACE], self.row[PROVIDER], repr(self.keys))
+        return (self.rank, self.row[PLACE], self.row[PROVIDER], self.name)
 
 
 @dataclass(slots=True)
@@ -88,7 +90,7 @@ def merge(
             continue
         members = sorted(cluster.records, key=lambda one: one.order)
         score, sources = _score([one.row for one in members], providers)
-        order = (-score, -sources, repr(members[0].keys), members[0].row[PROVIDER])
+        order = (-score, -sources, members[0].name, members[0].row[PROVIDER])
         # Of several marks the strongest stands for the thing.
         ranked.append((order, _to_row(members, stage), min(marks)[1] if marks else ""))
     ranked.sort(key=lambda one: one[0])
@@ -99,7 +101,8 @@ def _to_record(row: Row, identity: RowIdentity, context: Bindings) -> _Record:
     inside = Layer(context, row=row)
     version = str(evaluate(identity.version, inside) or "") if identity.version is not None else ""
     rank = identity.lead.index(version) if version in identity.lead else len(identity.lead)
-    return _Record(row, [_to_key(evaluate(key.value, inside), key) for key in identity.keys], version, rank)
+    keys = [_to_key(evaluate(key.value, inside), key) for key in identity.keys]
+    return _Record(row, keys, version, rank, repr(keys))
 
 
 def _values(key: Any, of: IdentityKey) -> tuple[Any, ...]:
