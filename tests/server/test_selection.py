@@ -193,7 +193,7 @@ def test_a_tool_without_owners_is_left_out_for_several_tenants_beside_others_of_
         select(model, Selection(tools=["demo_find"], shared=True), {})
 
 
-OPEN = {"MEMORY_ENABLED": "true", "MONITORING_ENABLED": "true"}
+OPEN = {"MEMORY_ENABLED": "true", "MONITORING_ENABLED": "true", "ZOTERO_WRITE": "true"}
 OF_ONES_OWN = {
     "delete_research_session",
     "list_research_sessions",
@@ -231,7 +231,7 @@ def test_several_tenants_are_served_neither_the_store_of_papers_nor_a_zotero_lib
         or any(one.hook in REACH_THE_STORE for one in (*tool.plan, *stages_of(tool.plan, tool.after)))
     }
     assert served("library", shared=True) == OF_ONES_OWN
-    assert len(reaching) == len(alone - OF_ONES_OWN) == 12
+    assert len(reaching) == len(alone - OF_ONES_OWN) == 14
     assert served("all", shared=True) & (reaching | (alone - OF_ONES_OWN)) == set()
     assert served("all", shared=True) >= OF_ONES_OWN
     assert served("library", shared=True, SPECLOOM_PAPERS_SHARED="true") == alone

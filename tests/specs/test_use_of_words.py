@@ -107,7 +107,7 @@ UNUSED = {
     ("a page", "fault"): "examples of pages",
     ("a page", "parts"): "examples of pages",
     ("a resource", "mime_type"): "an answer is JSON, and else has its type",
-    ("a sent request", "text"): "as the body",
+    ("a sent request", "base64"): "as the body",
     ("a setting", "rotate"): "several keys of one account",
     ("a step", "csv"): "`tsv` has it",
     ("a strategy", "hook"): "as its `name`",

@@ -36,6 +36,7 @@ SWITCHES = {
     "WORKSPACES_ENABLED": "true",
     "USER_ANALYTICS_ENABLED": "true",
     "MONITORING_ENABLED": "true",
+    "ZOTERO_WRITE": "true",
 }
 KEYS = {"BRAVE_API_KEY": "k", "SERPER_API_KEY": "k", "CROSSREF_EMAIL": "team@otters.example"}
 ENVIRON = {**KEYS, "SEARCH_ROUTING": "brave", "CHROME_PATH": "disabled", **SWITCHES}

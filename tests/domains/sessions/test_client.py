@@ -549,7 +549,7 @@ async def test_tools_to_opt_in_do_not_exist_until_they_are_switched_on() -> None
             await client.call_tool("memory_recall", {})
 
     assert opted == on.catalogue.tool_names - off.catalogue.tool_names
-    assert len(opted) == 11
+    assert len(opted) == 13
     assert not listed & opted
 
 

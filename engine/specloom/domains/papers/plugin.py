@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from . import bibliography, curation, discovery, errors, exchange, fulltext, notes, procedures, read_paper, whole_text
+from . import (
+    bibliography,
+    curation,
+    discovery,
+    errors,
+    exchange,
+    fulltext,
+    notes,
+    procedures,
+    read_paper,
+    whole_text,
+    zotero,
+)
 
 __all__ = [
     "bibliography",
@@ -15,4 +27,5 @@ __all__ = [
     "procedures",
     "read_paper",
     "whole_text",
+    "zotero",
 ]

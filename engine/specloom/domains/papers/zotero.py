@@ -1,0 +1,737 @@
+"""Works into a library of Zotero, and labels onto what it has: only ever more, and nothing that a person wrote is lost.
+
+How Zotero is asked stands in the files of its providers: the service at zotero.org, which takes all of it, and the
+program on this machine, which takes new works as a browser hands them over. What is here is what no request says: which
+works the library has already, what is merged with what a person changed meanwhile, and what became of every one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from specloom.core import Fault, Policy, Request, dataclass, field
+from specloom.plugins import Context, procedure
+from specloom.plugins.records import record
+
+from .config import STORE
+from .exchange import LostField, SelectedWorks, UnreadableReference, select_works
+
+if TYPE_CHECKING:
+    from specloom.domains.trust.bibliography.entry import BibliographyEntry
+
+SERVICE, PROGRAM = "zotero", "zotero_local"
+BATCH = 50
+"""Items of one request, which is the most that Zotero takes."""
+MOST = 500
+"""Works, or items, of one call."""
+COMPARED = 10_000
+"""Items of a library with which new works are compared."""
+LARGEST_FILE = 100 * 2**20
+"""Bytes of a PDF that is sent."""
+_KEY = re.compile(r"[2-9A-HIJ-NP-Z]{8}")
+_YEAR = re.compile(r"(?<![0-9])[12][0-9]{3}(?![0-9])")
+_CITE_KEY = re.compile(r"^(?:citation key|bibtex): {0,3}(\S{1,200})", re.IGNORECASE | re.MULTILINE)
+_EXTRA_DOI = re.compile(r"^DOI: {0,3}(\S{1,300})", re.IGNORECASE | re.MULTILINE)
+_NO_NAME = re.compile(r"[^\w .,()-]")
+_TITLES = ("title", "caseName", "nameOfAct", "subject")
+_DATES = ("date", "dateDecided", "dateEnacted", "issueDate")
+_CHANGED = 412
+_UNSURE = ("upstream_unavailable", "network", "layout_changed")
+"""Kinds of fault after which nobody knows whether Zotero took a request."""
+
+
+@record
+class ZoteroWork:
+    """What became of a work: `added`, `known` (it is there already), `labelled` (known, with new labels) or `failed`.
+
+    In a dry run what would become of it. `item` is its key in Zotero, `matched_by` how it is known: doi, citekey or
+    title. `file` says of its PDF: sent, there (Zotero had it), none or failed; `message` why something has failed.
+    """
+
+    title: str
+    status: str
+    key: str | None = None
+    item: str | None = None
+    matched_by: str | None = None
+    file: str | None = None
+    message: str | None = None
+
+
+@record
+class ZoteroCollection:
+    """A collection: its key, which the program on this machine does not tell, its name, and whether it was made now."""
+
+    name: str
+    key: str | None = None
+    made: bool | None = None
+
+
+@record
+class AddedToZotero:
+    """Works that were added to a library, and what became of each.
+
+    `items` are the items as they would be sent, in a dry run alone. `not_kept` tells what an item has no place for,
+    `missing` references without a work, `unreadable` what of a bibliography cannot be read.
+    """
+
+    provider: str
+    added: int
+    known: int
+    labelled: int
+    failed: int
+    works: Sequence[ZoteroWork]
+    collection: ZoteroCollection | None = None
+    files: int | None = None
+    items: Sequence[dict[str, Any]] | None = None
+    not_kept: Sequence[LostField] | None = None
+    missing: Sequence[str] | None = None
+    unreadable: Sequence[UnreadableReference] | None = None
+    dry_run: bool | None = None
+
+
+@record
+class LabelledItem:
+    """What became of an item: `labelled`, `unchanged` (it had all of it), `missing` or `failed`.
+
+    `merged` says that somebody changed it meanwhile, which was read again and kept.
+    """
+
+    item: str
+    status: str
+    title: str | None = None
+    merged: bool | None = None
+    message: str | None = None
+
+
+@record
+class LabelledItems:
+    """Items of a library that got tags or were put into a collection, and what became of each."""
+
+    labelled: int
+    unchanged: int
+    failed: int
+    items: Sequence[LabelledItem]
+    collection: ZoteroCollection | None = None
+    dry_run: bool | None = None
+
+
+@dataclass(slots=True)
+class _Row:
+    """A work on its way: its item as Zotero takes it, and what became of it."""
+
+    work: BibliographyEntry
+    item: dict[str, Any]
+    notes: list[dict[str, Any]]
+    status: str = ""
+    key: str = ""
+    matched_by: str = ""
+    path: Path | None = None
+    """The stored PDF of the work."""
+    file: str = ""
+    messages: list[str] = field(default_factory=list)
+
+    def tell(self) -> ZoteroWork:
+        return ZoteroWork(
+            title=self.work.title,
+            status=self.status,
+            key=self.work.key or None,
+            item=self.key or None,
+            matched_by=self.matched_by or None,
+            file=self.file or None,
+            message="; ".join(self.messages) or None,
+        )
+
+
+@procedure(
+    "add_to_zotero",
+    asks=(
+        *("zotero_items", "zotero_collections", "zotero_targets", "zotero_written_items", "zotero_written_collections"),
+        *("zotero_upload_places", "zotero_uploads", "zotero_saves", "zotero_saved_files"),
+    ),
+    runs=("session_sources",),
+    settings=STORE,
+)
+async def add_to_zotero(
+    context: Context,
+    refs: Sequence[str] = (),
+    query: str = "",
+    session: str = "",
+    bibliography: str = "",
+    format: str = "auto",  # noqa: A002  the name of the tool's argument
+    collection: str = "",
+    tags: Sequence[str] = (),
+    provider: str = "",
+    *,
+    make_collection: bool = False,
+    label_known: bool = False,
+    with_files: bool = False,
+    dry_run: bool = False,
+) -> AddedToZotero:
+    """Adds works to a library of Zotero: those of a bibliography, or of the store as `export_references` chooses them.
+
+    A work that the library has (by DOI, cite key, or title, year and first author) is told and not added again; with
+    `label_known` it gets the tags and is put into the collection. `with_files` sends the stored PDF of each new work.
+    One that Zotero refuses costs no other. In a dry run nothing is written, and nobody is asked to write. The faults
+    are those of reading the library, of a collection that is not there, and `validation` for too many works.
+    """
+    if not (refs or query or session or bibliography.strip()):
+        message = "nothing says which works are wanted: give refs, a query, a sessionId or a bibliography"
+        raise Fault("validation", message, action="fix_arguments")
+    chosen, unreadable = await _choose(context, refs, query, session, bibliography, format, keeps_keys=not dry_run)
+    if len(chosen.works) > MOST:
+        message = f"{len(chosen.works):,} works would be added, and {MOST} are at most; narrow the choice"
+        raise Fault("validation", message, action="fix_arguments")
+    provider = provider or _find_provider(context)
+    rows, losses = await _make_rows(context, chosen.works, tags)
+    await _compare(context, provider, rows)
+    new = [row for row in rows if not row.status]
+    known = [row for row in rows if row.status]
+    place, target = await _find_place(context, provider, collection, make=make_collection, dry_run=dry_run or not rows)
+    if with_files:
+        await asyncio.to_thread(_find_files, context, new)
+    for row in new:
+        row.item["collections"] = [place.key] if place is not None and place.key else []
+    sent = [row.item | ({"notes": row.notes} if row.notes else {}) for row in new]
+    if dry_run:
+        for row in new:
+            row.status = "added"
+            row.file = ("sent" if row.path else "none") if with_files else ""
+        if label_known and provider == SERVICE:
+            await _label_known(context, known, place, tags, dry_run=True)
+    elif provider == SERVICE:
+        await _add_by_service(context, new, with_files=with_files)
+        if label_known:
+            await _label_known(context, known, place, tags)
+    else:
+        await _add_by_program(context, new, target, with_files=with_files)
+    if label_known and known and provider != SERVICE:
+        context.notice(
+            "Zotero on this machine takes new works only, so those that it has stay where they are; set ZOTERO_API_KEY "
+            "and ZOTERO_LIBRARY to label them."
+        )
+    counts = {status: sum(row.status == status for row in rows) for status in ("added", "known", "labelled", "failed")}
+    if with_files:
+        losses.pop("files", None)
+    return AddedToZotero(
+        provider=provider,
+        **counts,
+        works=[row.tell() for row in rows],
+        collection=place,
+        files=sum(row.file in ("sent", "there") for row in rows) if with_files else None,
+        items=sent if dry_run else None,
+        not_kept=[LostField(field=name, entries=count) for name, count in losses.items()] or None,
+        missing=chosen.missing or None,
+        unreadable=unreadable or None,
+        dry_run=dry_run or None,
+    )
+
+
+@procedure(
+    "label_zotero",
+    asks=("zotero_items", "zotero_collections", "zotero_written_items", "zotero_written_collections"),
+)
+async def label_zotero(
+    context: Context,
+    items: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    collection: str = "",
+    *,
+    make_collection: bool = False,
+    dry_run: bool = False,
+) -> LabelledItems:
+    """Gives items of the library at zotero.org tags, or puts them into a collection, which may be made for it.
+
+    Tags and collections are only added. Where somebody has changed an item meanwhile it is read again and merged once.
+    """
+    if not tags and not collection:
+        message = "nothing says what the items are to get: give tags or a collection"
+        raise Fault("validation", message, action="fix_arguments")
+    keys = list(dict.fromkeys(items))
+    if len(keys) > MOST:
+        raise Fault("validation", f"{len(keys):,} items were given, and {MOST} are at most", action="fix_arguments")
+    found = {item["key"]: item for item in await _read_items(context, keys)}
+    place, _ = await _find_place(context, SERVICE, collection, make=make_collection, dry_run=dry_run)
+    here = [found[key] for key in keys if key in found]
+    told = await _label(context, here, tags, place.key or "" if place else "", dry_run=dry_run)
+    rows = [
+        told[key] if key in told else LabelledItem(item=key, status="missing", message="Zotero has no such item")
+        for key in keys
+    ]
+    return LabelledItems(
+        labelled=sum(row.status == "labelled" for row in rows),
+        unchanged=sum(row.status == "unchanged" for row in rows),
+        failed=sum(row.status in ("failed", "missing") for row in rows),
+        items=rows,
+        collection=place,
+        dry_run=dry_run or None,
+    )
+
+
+# --- which works, and which of them the library has -------------------------------------------------------------------
+
+
+async def _choose(
+    context: Context,
+    refs: Sequence[str],
+    query: str,
+    session: str,
+    bibliography: str,
+    format_: str,
+    *,
+    keeps_keys: bool,
+) -> tuple[SelectedWorks, list[UnreadableReference]]:
+    from specloom.domains.trust.bibliography.documents import read_document
+
+    if not bibliography.strip():
+        return await select_works(context, refs, query, session, keeps_keys=keeps_keys), []
+    if refs or query or session:
+        message = "a bibliography names the works alone; give it without refs, query and sessionId"
+        raise Fault("validation", message, action="fix_arguments")
+    parsed = await read_document(context, bibliography, format_, most=MOST, is_linked=False)
+    if parsed.following is not None:
+        message = f"the bibliography has more than {MOST} entries, which is the most of one call; split it"
+        raise Fault("validation", message, action="fix_arguments")
+    problems = [UnreadableReference(line=each.line, message=each.message) for each in parsed.problems]
+    return SelectedWorks(parsed.entries, 0, []), problems
+
+
+def _find_provider(context: Context) -> str:
+    """Who is asked: the service where it has a key, which takes more, and else the program on this machine."""
+    return next(iter(context.offering("zotero_written_items")), PROGRAM)
+
+
+async def _make_rows(
+    context: Context, works: Sequence[BibliographyEntry], tags: Sequence[str]
+) -> tuple[list[_Row], dict[str, int]]:
+    """The works as items of Zotero with these tags beside their own, and what an item has no place for."""
+    from specloom.domains.trust.bibliography.formatting import export_entries
+
+    if not works:
+        return [], {}
+    text, losses = await export_entries(context, works, "zotero-json")
+    rows = []
+    for work, item in zip(works, json.loads(text), strict=True):
+        notes = item.pop("notes", [])
+        item["tags"] = _merge_tags(item["tags"], tags)
+        rows.append(_Row(work, item, notes))
+    return rows, losses
+
+
+def _merge_tags(before: Any, tags: Iterable[str]) -> list[Any]:
+    """The tags of an item, as they are, and those that it lacks."""
+    kept = [tag for tag in before or [] if isinstance(tag, Mapping)]
+    known = {str(tag.get("tag")) for tag in kept}
+    more = dict.fromkeys(tag.strip() for tag in tags)
+    return [*kept, *({"tag": tag} for tag in more if tag and tag not in known)]
+
+
+async def _compare(context: Context, provider: str, rows: Sequence[_Row]) -> None:
+    """Mark the works that the library has, and of several that are one all but the first."""
+    if not rows:
+        return
+    arguments = {"plain": True, "num_results": COMPARED}
+    answer = await context.ask("zotero_items", arguments, provider=provider)
+    total = int(answer.rows[0].get("total") or 0) if answer.rows else 0
+    if total > len(answer.rows):
+        context.notice(
+            f"The library has {total:,} works, and new ones were compared with the {len(answer.rows):,} that were "
+            "changed last: what is there from before may be added again."
+        )
+    index: dict[str, tuple[str, Mapping[str, Any], _Row | None]] = {}
+    for stored in answer.rows:
+        item = stored.get("item")
+        if isinstance(item, Mapping):
+            for name in _names_of(item):
+                index.setdefault(name, (str(stored.get("key") or ""), item, None))
+    for row in rows:
+        names = list(_names_of(row.item))
+        found = next(
+            ((name, *index[name]) for name in names if name in index and _is_one(row.item, index[name][1])), None
+        )
+        if found is None:
+            for name in names:
+                index.setdefault(name, ("", row.item, row))
+            continue
+        name, key, _, first = found
+        row.status, row.key, row.matched_by = "known", key, name.partition(":")[0]
+        if first is not None:
+            row.messages.append(f"the same work as {first.work.key or first.work.title} of this call")
+
+
+def _names_of(item: Mapping[str, Any]) -> Iterator[str]:
+    """By what an item is known, the strongest first."""
+    if doi := _doi_of(item):
+        yield f"doi:{doi}"
+    key = str(item.get("citationKey") or "") or _first(_CITE_KEY, item.get("extra"))
+    if key:
+        yield f"citekey:{key.lower()}"
+    title = next((str(item[name]) for name in _TITLES if item.get(name)), "")
+    if title:
+        yield f"title:{_fold(title)}|{_year_of(item)}"
+
+
+def _doi_of(item: Mapping[str, Any]) -> str:
+    from specloom.domains.text import to_doi
+
+    return (to_doi(str(item.get("DOI") or _first(_EXTRA_DOI, item.get("extra")))) or "").lower()
+
+
+def _is_one(item: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether items of one name may be one work: not where each has a DOI of its own, or another first author."""
+    first, second = _doi_of(item), _doi_of(other)
+    if first and second:
+        return first == second
+    people = [_fold(_family_of(each)) for each in (item, other)]
+    return not all(people) or people[0] == people[1]
+
+
+def _family_of(item: Mapping[str, Any]) -> str:
+    creators = [each for each in item.get("creators") or [] if isinstance(each, Mapping)]
+    return str(creators[0].get("lastName") or creators[0].get("name") or "") if creators else ""
+
+
+def _year_of(item: Mapping[str, Any]) -> str:
+    date = next((str(item[name]) for name in _DATES if item.get(name)), "")
+    return match[0] if (match := _YEAR.search(date)) else ""
+
+
+def _first(pattern: re.Pattern[str], text: Any) -> str:
+    match = pattern.search(str(text or ""))
+    return match[1] if match else ""
+
+
+def _fold(text: str) -> str:
+    from specloom.domains.text.fold import fold
+
+    return re.sub(r"[\W_]+", " ", fold(text)).strip()
+
+
+# --- where they go ----------------------------------------------------------------------------------------------------
+
+
+async def _find_place(
+    context: Context, provider: str, collection: str, *, make: bool, dry_run: bool
+) -> tuple[ZoteroCollection | None, str]:
+    """The collection that is meant, and what the program calls it, which is asked only where works go there."""
+    name = collection.strip()
+    if not name and provider == SERVICE:
+        return None, ""
+    rows = (await context.ask("zotero_collections", {}, provider=provider)).rows if name else []
+    found = [row for row in rows if row["key"] == name] if _KEY.fullmatch(name) else []
+    found = found or [row for row in rows if _fold(str(row["name"])) == _fold(name)]
+    if len(found) > 1:
+        keys = ", ".join(str(row["key"]) for row in found)
+        message = f"Zotero has several collections that are called {name}; give the key of one: {keys}"
+        raise Fault("bad_request", message, action="fix_arguments")
+    if name and not found and not make:
+        known = ", ".join(str(row["name"]) for row in rows[:20])
+        message = f"Zotero has no collection that is called {name}; set make_collection to make it"
+        raise Fault("bad_request", f"{message}, or give one of: {known}" if known else message, action="fix_arguments")
+    if provider != SERVICE:
+        return await _find_target(context, found, name, dry_run=dry_run)
+    if found:
+        return ZoteroCollection(name=str(found[0]["name"]), key=str(found[0]["key"])), ""
+    if dry_run:
+        return ZoteroCollection(name=name, made=True), ""
+    arguments = {"name": name, "token": _new_token(context)}
+    (made, *_) = (await context.ask("zotero_written_collections", arguments, provider=SERVICE)).rows or [{}]
+    if made.get("outcome") != "written":
+        raise Fault("bad_request", f"Zotero makes no collection {name}: {_reason(made)}")
+    return ZoteroCollection(name=name, key=str(made["key"]), made=True), ""
+
+
+async def _find_target(
+    context: Context, found: Sequence[Mapping[str, Any]], name: str, *, dry_run: bool
+) -> tuple[ZoteroCollection | None, str]:
+    """The same for the program on this machine, which numbers its collections otherwise and makes none for others."""
+    if name and not found:
+        message = (
+            f"Zotero on this machine makes no collection for other programs; make {name} there, or set ZOTERO_API_KEY "
+            "and ZOTERO_LIBRARY"
+        )
+        raise Fault("bad_request", message, action="fix_arguments")
+    place = ZoteroCollection(name=str(found[0]["name"]), key=str(found[0]["key"])) if found else None
+    if dry_run:
+        return place, ""
+    rows = (await context.ask("zotero_targets", {"num_results": 2000}, provider=PROGRAM)).rows
+    # Of the libraries one's own comes first, with its collections behind it.
+    ends = [at for at, row in enumerate(rows) if at and not row.get("level")]
+    own = rows[: ends[0]] if ends else rows
+    if place is None:
+        return None, str(own[0]["target"]) if own else ""
+    targets = [str(row["target"]) for row in own[1:] if row["name"] == place.name]
+    if len(targets) != 1:
+        message = (
+            f"Zotero on this machine has {len(targets)} collections that are called {place.name}; name one alone so"
+        )
+        raise Fault("bad_request", message, action="fix_arguments")
+    return place, targets[0]
+
+
+def _new_token(context: Context) -> str:
+    """What no request had before: 32 letters and digits."""
+    return context.new_id().replace("-", "")[:32].ljust(32, "0")
+
+
+def _reason(row: Mapping[str, Any]) -> str:
+    code, message = row.get("code"), str(row.get("message") or "no reason was told")
+    return f"{message} ({code})" if code else message
+
+
+# --- the service: new items, labels, files ----------------------------------------------------------------------------
+
+
+async def _write(
+    context: Context, items: Sequence[Mapping[str, Any]], *, is_new: bool, is_first: bool = False
+) -> list[dict[str, Any]]:
+    """What became of items, in their order; where a request fails, all of its items have, and so have those behind it.
+
+    The fault of the first request of all is the call's, unless Zotero may have taken it.
+    """
+    told: list[dict[str, Any]] = []
+    stop = ""
+    for begin in range(0, len(items), BATCH):
+        batch = items[begin : begin + BATCH]
+        if stop:
+            told += [{"outcome": "failed", "message": f"not sent, because of what came before: {stop}"} for _ in batch]
+            continue
+        try:
+            arguments = {"items": batch} | ({"token": _new_token(context)} if is_new else {})
+            answer = await context.ask("zotero_written_items", arguments, provider=SERVICE)
+        except Fault as fault:
+            if is_first and not begin and fault.kind not in _UNSURE:
+                raise
+            stop = fault.message
+            told += [{"outcome": "failed", "message": stop} for _ in batch]
+            continue
+        rows = {row["place"]: row for row in answer.rows}
+        unknown = {"outcome": "failed", "message": "Zotero did not tell what became of it; look there"}
+        told += [rows.get(at, unknown) for at in range(len(batch))]
+        context.tell(begin + len(batch), len(items), f"{begin + len(batch)} of {len(items)}")
+    return told
+
+
+async def _add_by_service(context: Context, rows: Sequence[_Row], *, with_files: bool) -> None:
+    written = await _write(context, [row.item for row in rows], is_new=True, is_first=True)
+    for row, told in zip(rows, written, strict=True):
+        is_written = told["outcome"] != "failed"
+        row.status, row.key = ("added", str(told.get("key") or "")) if is_written else ("failed", "")
+        row.messages += [] if is_written else [_reason(told)]
+    added = [row for row in rows if row.status == "added"]
+    notes = [(row, note) for row in added for note in row.notes]
+    made = [{"itemType": "note", "parentItem": row.key, "tags": [], **note} for row, note in notes]
+    for (row, _), told in zip(notes, await _write(context, made, is_new=True), strict=True):
+        row.messages += [] if told["outcome"] != "failed" else [f"its note was not added: {_reason(told)}"]
+    stop = ""
+    for row in added if with_files else ():
+        if row.path is None:
+            row.file = "none"
+            continue
+        if stop:
+            row.file = "failed"
+            row.messages.append(f"its PDF was not sent: {stop}")
+            continue
+        try:
+            row.file = await _send_file(context, row.key, row.path, row.work)
+        except (Fault, OSError) as error:
+            row.file = "failed"
+            reason = error.message if isinstance(error, Fault) else error.strerror or "it cannot be read"
+            row.messages.append(f"its PDF was not sent: {reason}")
+            # Where one has no room, or the key no right, the next has none either.
+            stop = reason if isinstance(error, Fault) and error.kind in ("bad_request", "auth_required") else ""
+
+
+def _find_files(context: Context, rows: Iterable[_Row]) -> None:
+    """Look for the PDFs of works in the store."""
+    from .library import PaperLibrary
+
+    library = PaperLibrary.open(context)
+    for row in rows:
+        key = library.find_work(row.work)
+        entry = library.read(key) if key else {}
+        row.path = library.store.stored_pdf(entry) if entry and library.store.has_pdf(entry) else None
+
+
+def _name_file(work: BibliographyEntry, path: Path) -> str:
+    """A name for the file as people read it, without what no file can have in its name."""
+    people = work.authors[0].family if work.authors else ""
+    year = str(work.issued[0]) if work.issued else ""
+    name = _NO_NAME.sub("", " - ".join(filter(None, (people, year, work.title[:80])))).strip(" .")
+    return f"{name or path.stem}.pdf"
+
+
+async def _read_file(path: Path) -> tuple[bytes, int]:
+    """The bytes of a file, and when it was changed last, in milliseconds."""
+    stat = await asyncio.to_thread(path.stat)
+    if stat.st_size > LARGEST_FILE:
+        raise Fault("too_large", f"it has {stat.st_size:,} bytes, and {LARGEST_FILE:,} are sent at most")
+    return await asyncio.to_thread(path.read_bytes), int(stat.st_mtime * 1000)
+
+
+async def _send_file(context: Context, parent: str, path: Path, work: BibliographyEntry) -> str:
+    """Make an attachment of an item and send its file: `sent`, or `there` where Zotero has it from before."""
+    content, changed = await _read_file(path)
+    name = _name_file(work, path)
+    made = {
+        "itemType": "attachment",
+        "parentItem": parent,
+        "linkMode": "imported_file",
+        "title": name,
+        "filename": name,
+        "contentType": "application/pdf",
+        "charset": "",
+        "tags": [],
+    }
+    (told,) = await _write(context, [made], is_new=True)
+    if told["outcome"] == "failed":
+        raise Fault("bad_request", _reason(told))
+    item = str(told["key"])
+    digest = hashlib.md5(content, usedforsecurity=False).hexdigest()
+    asked = {"item": item, "md5": digest, "filename": name, "size": len(content), "mtime": changed}
+    (place, *_) = (await context.ask("zotero_upload_places", asked, provider=SERVICE)).rows or [{}]
+    if place.get("is_there"):
+        return "there"
+    if not place.get("url") or not place.get("upload_key"):
+        raise Fault("layout_changed", "Zotero did not tell where its files are sent")
+    body = str(place.get("prefix") or "").encode() + content + str(place.get("suffix") or "").encode()
+    headers = (("Content-Type", str(place.get("content_type") or "application/octet-stream")),)
+    policy = Policy(timeout=300, redirects=0)
+    answer = await context.send(Request("POST", place["url"], headers=headers, body=body, policy=policy))
+    if answer.status not in (200, 201, 204):
+        raise Fault("upstream_unavailable", f"the storage of Zotero refused it (HTTP {answer.status})")
+    await context.ask("zotero_uploads", {"item": item, "upload_key": place["upload_key"]}, provider=SERVICE)
+    return "sent"
+
+
+async def _read_items(context: Context, keys: Sequence[str]) -> list[Mapping[str, Any]]:
+    """Items of the library by their keys, each with its version; those that are gone are left out."""
+    found: list[Mapping[str, Any]] = []
+    for begin in range(0, len(keys), BATCH):
+        asked = {"keys": list(keys[begin : begin + BATCH]), "plain": True, "num_results": BATCH}
+        rows = (await context.ask("zotero_items", asked, provider=SERVICE)).rows
+        found += [{**row["item"], "key": row["key"], "version": row.get("version")} for row in rows if row.get("item")]
+    return found
+
+
+async def _label(
+    context: Context, items: Sequence[Mapping[str, Any]], tags: Sequence[str], collection: str, *, dry_run: bool
+) -> dict[str, LabelledItem]:
+    """Add tags and a collection to items as they were read; who was changed meanwhile is read and merged once more."""
+    told: dict[str, LabelledItem] = {}
+    merged: set[str] = set()
+    for is_last in (False, True):
+        changes, again = [], []
+        for item in items:
+            change = _make_change(item, tags, collection)
+            key, title = str(item["key"]), next((str(item[name]) for name in _TITLES if item.get(name)), None)
+            status = "labelled" if change else "unchanged"
+            told[key] = LabelledItem(item=key, status=status, title=title, merged=key in merged or None)
+            changes += [change] if change else []
+        for change, row in zip(
+            changes, [] if dry_run else await _write(context, changes, is_new=False), strict=not dry_run
+        ):
+            key = change["key"]
+            if row["outcome"] == "failed" and row.get("code") == _CHANGED and not is_last:
+                again.append(key)
+            elif row["outcome"] == "failed":
+                told[key] = replace(told[key], status="failed", message=_reason(row))
+        if not again:
+            break
+        items = await _read_items(context, again)
+        merged = {str(item["key"]) for item in items}
+        for key in {*again} - merged:
+            told[key] = replace(told[key], status="missing", message="it was taken out of the library meanwhile")
+    return told
+
+
+def _make_change(item: Mapping[str, Any], tags: Sequence[str], collection: str) -> dict[str, Any]:
+    """What is to change of an item; nothing where it has all of it."""
+    before, places = item.get("tags") or [], list(item.get("collections") or [])
+    after = _merge_tags(before, tags)
+    change: dict[str, Any] = {"tags": after} if len(after) > len(before) else {}
+    if collection and collection not in places:
+        change["collections"] = [*places, collection]
+    return {"key": item["key"], "version": item["version"], **change} if change else {}
+
+
+async def _label_known(
+    context: Context,
+    rows: Sequence[_Row],
+    place: ZoteroCollection | None,
+    tags: Sequence[str],
+    *,
+    dry_run: bool = False,
+) -> None:
+    """Label the works that the library has; a collection that is made only later takes part under its name."""
+    keyed = {row.key: row for row in rows if row.key}
+    if not keyed or not (tags or place):
+        return
+    collection = place.key or place.name if place else ""
+    told = await _label(context, await _read_items(context, list(keyed)), tags, collection, dry_run=dry_run)
+    for key, row in keyed.items():
+        label = told.get(key)
+        if label is None or label.status in ("failed", "missing"):
+            row.messages.append(f"not labelled: {label.message if label else 'Zotero has no such item'}")
+        elif label.status == "labelled":
+            row.status = "labelled"
+
+
+# --- the program on this machine --------------------------------------------------------------------------------------
+
+
+async def _add_by_program(context: Context, rows: Sequence[_Row], target: str, *, with_files: bool) -> None:
+    stop = ""
+    for begin in range(0, len(rows), BATCH):
+        batch, session = rows[begin : begin + BATCH], context.new_id()
+        items = [
+            {name: value for name, value in row.item.items() if name != "collections"}
+            | {"id": str(at), "notes": row.notes, "attachments": []}
+            for at, row in enumerate(batch)
+        ]
+        reason = f"not sent, because of what came before: {stop}" if stop else ""
+        try:
+            arguments = {"session": session, "items": items} | ({"target": target} if target else {})
+            await (asyncio.sleep(0) if stop else context.ask("zotero_saves", arguments, provider=PROGRAM))
+        except Fault as fault:
+            if not begin and fault.kind not in _UNSURE:
+                raise
+            stop = reason = fault.message
+        if reason:
+            for row in batch:
+                row.status = "failed"
+                row.messages.append(reason)
+            continue
+        for at, row in enumerate(batch):
+            row.status = "added"
+            if with_files:
+                await _hand_over(context, session, str(at), row)
+
+
+async def _hand_over(context: Context, session: str, item: str, row: _Row) -> None:
+    """Give the program the PDF of a work that it has just saved."""
+    if row.path is None:
+        row.file = "none"
+        return
+    try:
+        content, _ = await _read_file(row.path)
+        asked = {
+            "session": session,
+            "item": item,
+            "title": _name_file(row.work, row.path),
+            "url": row.work.url or (f"https://doi.org/{row.work.doi}" if row.work.doi else "https://www.zotero.org/"),
+            "content": base64.b64encode(content).decode(),
+        }
+        await context.ask("zotero_saved_files", asked, provider=PROGRAM)
+        row.file = "sent"
+    except (Fault, OSError) as error:
+        row.file = "failed"
+        reason = error.message if isinstance(error, Fault) else error.strerror or "it cannot be read"
+        row.messages.append(f"its PDF was not saved: {reason}")

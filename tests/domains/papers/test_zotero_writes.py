@@ -1,0 +1,516 @@
+"""Works into Zotero through a real client: its documented interface on a loopback server, request by request."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from tests.support.loopback import Loopback
+from tests.support.research_server import ADA, Server, begin
+from tests.support.research_server import ask as call
+from tests.support.zotero_library import KEY, ToLibrary, ZoteroLibrary
+
+BIB = """@article{weir21, title={How otters swim}, author={Weir, Ann and {Otter Survey}}, journal={Rivers}, year={2021},
+  doi={10.1234/otters}, keywords={river}, annote={Read part two}}
+@book{reed99, title={Reeds}, author={Reed, Bo}, year={1999}, publisher={Lake}}
+"""
+ENTRY = """schema_version = '1.0'
+title = 'How otters swim'
+authors = ['Ann Weir']
+year = 2021
+doi = '10.1234/otters'
+type = 'journal-article'
+venue = 'Rivers'
+pdf_path = 'doi_10.1234_otters.pdf'
+[specloom]
+citekey = 'weir21'
+"""
+PDF = b"%PDF-1.4\n\xff\x00otters"
+
+
+def put_paper(folder: Path, text: str = ENTRY, name: str = "doi_10.1234_otters", pdf: bytes | None = PDF) -> None:
+    (folder / "papers" / ".metadata").mkdir(parents=True, exist_ok=True)
+    (folder / "papers" / ".metadata" / f"{name}.toml").write_text(text, encoding="utf-8")
+    if pdf is not None:
+        (folder / "papers" / f"{name}.pdf").write_bytes(pdf)
+
+
+def environ(folder: Path, server: str, *, is_local: bool = False) -> dict[str, str]:
+    told = {
+        "DOIGET_STORE_ROOT": str(folder / "papers"),
+        "ZOTERO_LOCAL_URL": server,
+        "ZOTERO_WRITE": "true",
+        "CHROME_PATH": "disabled",
+        "SEARCH_ROUTING": "brave",
+        "BRAVE_API_KEY": "k",
+    }
+    return told if is_local else told | {"ZOTERO_API_KEY": KEY, "ZOTERO_LIBRARY": "users/0"}
+
+
+async def call_all(client: Client, *calls: tuple[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    told = []
+    for tool, arguments in calls:
+        result = await client.call_tool(tool, dict(arguments))
+        text = result.content[0].text
+        assert KEY not in json.dumps(result.structured_content or {}) + text
+        told.append({"error": text} if result.is_error else {**(result.structured_content or {}), "text": text})
+    return told
+
+
+def ask(
+    folder: Path, library: ZoteroLibrary, *calls: tuple[str, Mapping[str, Any]], is_local: bool = False
+) -> list[dict[str, Any]]:
+    """What a client is told of calls."""
+
+    async def run(url: str) -> list[dict[str, Any]]:
+        server = Server(environ(folder, url, is_local=is_local), web=ToLibrary(url))
+        try:
+            async with server.client(ADA) as client:
+                return await call_all(client, *calls)
+        finally:
+            await server.executor.aclose()
+
+    with Loopback(library) as server:
+        return asyncio.run(run(server.url))
+
+
+def add(folder: Path, library: ZoteroLibrary, *, is_local: bool = False, **arguments: Any) -> dict[str, Any]:
+    return ask(folder, library, ("zotero_add", arguments), is_local=is_local)[0]
+
+
+def books(count: int, begin: int = 0) -> str:
+    return "\n".join(f"@book{{b{at}, title={{Book {at}}}, year={{2000}}}}" for at in range(begin, begin + count))
+
+
+def test_works_of_a_bibliography_become_items_with_their_notes(tmp_path: Path) -> None:
+    library = ZoteroLibrary()
+    thesis = library.collect("Thesis")
+
+    told = add(tmp_path, library, bibliography=BIB, collection="thesis", tags=["new"])
+
+    assert (told["provider"], told["added"], told["known"], told["failed"]) == ("zotero", 2, 0, 0)
+    assert told["collection"] == {"name": "Thesis", "key": thesis}
+    first, second = library.works()
+    assert first["creators"] == [
+        {"creatorType": "author", "firstName": "Ann", "lastName": "Weir"},
+        {"creatorType": "author", "name": "Otter Survey"},
+    ]
+    assert (first["publicationTitle"], first["extra"]) == ("Rivers", "Citation Key: weir21")
+    assert first["tags"] == [{"tag": "river"}, {"tag": "new"}]
+    assert (first["collections"], second["collections"]) == ([thesis], [thesis])
+    assert [work["item"] for work in told["works"]] == [first["key"], second["key"]]
+    notes = [item for item in library.items.values() if item["itemType"] == "note"]
+    assert [(note["parentItem"], note["note"]) for note in notes] == [(first["key"], "<p>Read part two</p>")]
+
+
+def test_each_request_is_as_the_interface_wants_it(tmp_path: Path) -> None:
+    library = ZoteroLibrary()
+
+    told = add(tmp_path, library, bibliography=books(120))
+
+    assert told["added"] == 120
+    writes = library.writes("/items")
+    assert [len(json.loads(call.body)) for call in writes] == [50, 50, 20]
+    assert len({call.headers["zotero-write-token"] for call in writes}) == 3
+    assert {len(call.headers["zotero-write-token"]) for call in writes} == {32}
+    assert {call.headers["zotero-api-key"] for call in library.calls} == {KEY}
+    assert all("key" not in item and "version" not in item for call in writes for item in json.loads(call.body))
+    assert not any(call.method in ("DELETE", "PUT", "PATCH") for call in library.calls)
+
+
+def test_what_is_added_twice_is_there_once(tmp_path: Path) -> None:
+    library = ZoteroLibrary()
+
+    first, again = ask(tmp_path, library, *[("zotero_add", {"bibliography": BIB})] * 2)
+
+    assert (first["added"], again["added"], again["known"]) == (2, 0, 2)
+    assert [work["matchedBy"] for work in again["works"]] == ["doi", "citekey"]
+    assert len(library.works()) == 2
+
+
+@pytest.mark.parametrize(
+    ("there", "matched"),
+    [
+        ({"title": "Other words", "DOI": "https://doi.org/10.1234/OTTERS"}, "doi"),
+        ({"title": "Other words", "itemType": "book", "extra": "DOI: 10.1234/otters"}, "doi"),
+        ({"title": "Swimming", "citationKey": "WEIR21"}, "citekey"),
+        ({"title": "Swimming", "extra": "read\nCitation Key: weir21"}, "citekey"),
+        (
+            {
+                "title": "How Otters swim!",
+                "date": "March 2021",
+                "creators": [{"creatorType": "author", "lastName": "Weir", "firstName": "A."}],
+            },
+            "title",
+        ),
+        ({"title": "How otters swim", "date": "2021"}, "title"),
+    ],
+)
+def test_a_work_that_the_library_has_is_told_and_left_as_it_is(
+    tmp_path: Path, there: dict[str, Any], matched: str
+) -> None:
+    library = ZoteroLibrary()
+    key = library.put(**{"itemType": "journalArticle", **there})
+    before = dict(library.items[key])
+
+    told = add(tmp_path, library, bibliography=BIB, tags=["new"])
+
+    assert (told["added"], told["known"]) == (1, 1)
+    assert told["works"][0]["matchedBy"] == matched
+    assert told["works"][0]["item"] == key
+    assert library.items[key] == before
+
+
+@pytest.mark.parametrize(
+    "there",
+    [
+        {"title": "How otters swim", "date": "2021", "DOI": "10.1234/preprint"},
+        {"title": "How otters swim", "date": "2020"},
+        {
+            "title": "How otters swim",
+            "date": "2021",
+            "creators": [{"creatorType": "author", "lastName": "Reed", "firstName": "C."}],
+        },
+    ],
+)
+def test_a_work_that_is_merely_called_alike_is_added(tmp_path: Path, there: dict[str, Any]) -> None:
+    library = ZoteroLibrary()
+    library.put(itemType="journalArticle", **there)
+
+    assert add(tmp_path, library, bibliography=BIB)["added"] == 2
+
+
+def test_a_work_that_stands_twice_in_one_call_is_added_once(tmp_path: Path) -> None:
+    library = ZoteroLibrary()
+    twice = BIB + "@misc{other, title={Swim}, doi={10.1234/Otters}}"
+
+    told = add(tmp_path, library, bibliography=twice)
+
+    assert (told["added"], told["known"]) == (2, 1)
+    assert told["works"][2]["message"] == "the same work as weir21 of this call"
+    assert len(library.works()) == 2
+
+
+def test_known_works_get_labels_where_that_is_asked_for_and_keep_what_they_have(tmp_path: Path) -> None:
+    library = ZoteroLibrary()
+    later, thesis = library.collect("Later"), library.collect("Thesis")
+    key = library.put(
+        itemType="journalArticle",
+        title="Mine",
+        DOI="10.1234/otters",
+        tags=[{"tag": "old", "type": 1}],
+        collections=[later],
+    )
+
+    told = add(tmp_path, library, bibliography=BIB, collection="Thesis", tags=["new", "old"], label_known=True)
+
+    assert (told["added"], told["known"], told["labelled"]) == (1, 0, 1)
+    assert library.items[key]["tags"] == [{"tag": "old", "type": 1}, {"tag": "new"}]
+    assert library.items[key]["collections"] == [later, thesis]
+    assert library.items[key]["title"] == "Mine"
+
+
+def test_what_a_person_changes_meanwhile_is_read_again_and_stays(tmp_path: Path) -> None:
+    library = ZoteroLibrary()
+    thesis = library.collect("Thesis")
+    key = library.put(itemType="book", title="Weirs")
+    library.meanwhile = [lambda: library.change(key, tags=[{"tag": "by hand"}], title="Weirs!")]
+
+    (told,) = ask(tmp_path, library, ("zotero_label", {"items": [key], "tags": ["new"], "collection": "Thesis"}))
+
+    assert told["items"] == [{"item": key, "status": "labelled", "title": "Weirs!", "merged": True}]
+    assert library.items[key]["tags"] == [{"tag": "by hand"}, {"tag": "new"}]
+    assert library.items[key]["title"] == "Weirs!"
+    assert library.items[key]["collections"] == [thesis]
+    sent = [json.loads(call.body)[0] for call in library.writes("/items")]
+    assert [set(change) for change in sent] == [{"key", "version", "tags", "collections"}] * 2
+
+
+def test_a_second_change_meanwhile_is_told_and_nothing_is_written_over_it(tmp_path: Path) -> None:
+    library = ZoteroLibrary()
+    key = library.put(itemType="book", title="Weirs")
+    library.meanwhile = [lambda tag=tag: library.change(key, tags=[{"tag": tag}]) for tag in ("one", "two")]  # type: ignore[misc]
+
+    (told,) = ask(tmp_path, library, ("zotero_label", {"items": [key], "tags": ["new"]}))
+
+    (row,) = told["items"]
+    assert row["status"] == "failed"
+    assert "Item has been modified since specified version" in row["message"]
+    assert library.items[key]["tags"] == [{"tag": "two"}]
+
+
+def test_labels_that_are_there_and_items_that_are_not_are_told(tmp_path: Path) -> None:
+    library = ZoteroLibrary()
+    key = library.put(itemType="book", title="Weirs", tags=[{"tag": "river"}])
+
+    dry, told = ask(
+        tmp_path,
+        library,
+        ("zotero_label", {"items": [key], "tags": ["lake"], "dry_run": True}),
+        ("zotero_label", {"items": [key, "ZZZZ2222"], "tags": ["river"]}),
+    )
+
+    assert (dry["labelled"], dry["dryRun"]) == (1, True)
+    assert (told["unchanged"], told["failed"]) == (1, 1)
+    assert [row["status"] for row in told["items"]] == ["unchanged", "missing"]
+    assert library.writes() == []
+
+
+def test_a_collection_is_made_once_and_only_where_that_is_asked_for(tmp_path: Path) -> None:
+    library = ZoteroLibrary()
+    library.collect("Later")
+    wanted = {"bibliography": BIB, "collection": "Thesis"}
+
+    refused, dry, made, again = ask(
+        tmp_path,
+        library,
+        ("zotero_add", wanted),
+        ("zotero_add", {**wanted, "make_collection": True, "dry_run": True}),
+        ("zotero_add", {**wanted, "make_collection": True}),
+        ("zotero_label", {"items": [], "collection": "thesis", "make_collection": True}),
+    )
+
+    assert (
+        "no collection that is called Thesis; set make_collection to make it, or give one of: Later" in refused["error"]
+    )
+    assert dry["collection"] == {"name": "Thesis", "made": True}
+    assert made["collection"]["made"] is True
+    assert again["collection"] == {"name": "Thesis", "key": made["collection"]["key"]}
+    assert [one["name"] for one in library.collections.values()] == ["Later", "Thesis"]
+    assert len(library.writes("/collections")) == 1
+
+
+def test_of_several_collections_of_a_name_none_is_taken(tmp_path: Path) -> None:
+    library = ZoteroLibrary()
+    keys = [library.collect("Thesis"), library.collect("thesis")]
+
+    told = add(tmp_path, library, bibliography=BIB, collection="Thesis")
+
+    assert f"several collections that are called Thesis; give the key of one: {keys[0]}, {keys[1]}" in told["error"]
+    assert library.works() == []
+
+
+def test_a_dry_run_tells_what_would_be_sent_and_sends_questions_alone(tmp_path: Path) -> None:
+    library = ZoteroLibrary()
+    thesis = library.collect("Thesis")
+    library.put(itemType="book", title="Reeds", date="1999")
+    put_paper(tmp_path)
+
+    told = add(
+        tmp_path, library, bibliography=BIB, collection=thesis, files=True, dry_run=True, label_known=True, tags=["x"]
+    )
+
+    assert {call.method for call in library.calls} == {"GET"}
+    assert (told["added"], told["labelled"], told["dryRun"], told["files"]) == (1, 1, True, 1)
+    assert [item["title"] for item in told["items"]] == ["How otters swim"]
+    assert told["items"][0]["collections"] == [thesis]
+    assert told["items"][0]["notes"] == [{"note": "<p>Read part two</p>"}]
+    assert "Nothing was written" in told["text"]
+
+
+def test_one_item_that_zotero_refuses_is_told_in_its_words_and_costs_no_other(tmp_path: Path) -> None:
+    library = ZoteroLibrary()
+    long = "t" * 256
+
+    told = add(tmp_path, library, bibliography=BIB + f"@book{{bad, title={{Bad}}, keywords={{{long}}}}}")
+
+    assert (told["added"], told["failed"]) == (2, 1)
+    (failed,) = [work for work in told["works"] if work["status"] == "failed"]
+    assert failed["key"] == "bad"
+    assert failed["message"].startswith("Tag 'ttt")
+    assert failed["message"].endswith("is too long to sync (413)")
+
+
+def test_a_key_that_may_only_read_is_one_sentence_with_what_to_do(tmp_path: Path) -> None:
+    library = ZoteroLibrary(may_write=False)
+
+    told = add(tmp_path, library, bibliography=BIB)
+
+    assert (
+        "lets the key only read this library; give it write access at https://www.zotero.org/settings/keys"
+        in told["error"]
+    )
+    assert len(library.writes()) == 1
+
+
+@pytest.mark.parametrize(
+    ("refusal", "words"),
+    [
+        ((409, {}, "Library is locked"), "locked the library for the moment"),
+        ((412, {}, "Write token already used"), "Write token already used; nothing of this request was written"),
+        ((413, {}, "Too many items submitted"), "takes no more of this: Too many items submitted"),
+        ((428, {}, "Precondition Required"), "wants to be told what the request is based on"),
+        ((500, {}, ""), "Zotero"),
+    ],
+)
+def test_a_request_that_is_refused_is_told_and_not_sent_again(
+    tmp_path: Path, refusal: tuple[int, dict[str, str], str], words: str
+) -> None:
+    library = ZoteroLibrary(refusals=[refusal])
+
+    told = add(tmp_path, library, bibliography=books(60))
+
+    assert words in told.get("error", json.dumps(told))
+    assert len(library.writes()) == 1
+    assert library.works() == []
+
+
+def test_a_later_request_that_is_refused_costs_those_before_it_nothing(tmp_path: Path) -> None:
+    library = ZoteroLibrary()
+    library.meanwhile = [lambda: library.refusals.append((413, {}, "No more")), lambda: None]
+
+    told = add(tmp_path, library, bibliography=books(120))
+
+    assert (told["added"], told["failed"]) == (50, 70)
+    messages = [work.get("message") for work in told["works"]]
+    assert messages[50] == "Zotero takes no more of this: No more"
+    assert messages[119] == "not sent, because of what came before: Zotero takes no more of this: No more"
+    assert len(library.writes()) == 2
+
+
+def test_who_is_asked_to_slow_down_waits_and_sends_once_more(tmp_path: Path) -> None:
+    library = ZoteroLibrary(refusals=[(429, {"Retry-After": "0"}, "Too Many Requests")])
+
+    told = add(tmp_path, library, bibliography=BIB)
+
+    assert told["added"] == 2
+    assert (
+        len({call.headers["zotero-write-token"] for call in library.writes("/items")}) == 2
+    )  # the items, and the note
+    assert len(library.writes("/items")) == 3
+
+
+def test_a_stored_pdf_goes_with_its_work(tmp_path: Path) -> None:
+    library = ZoteroLibrary()
+    put_paper(tmp_path)
+
+    told = add(tmp_path, library, refs=["10.1234/OTTERS", "@none"], files=True)
+
+    assert (told["added"], told["files"], told["missing"]) == (1, 1, ["@none"])
+    (work,) = library.works()
+    (file,) = [item for item in library.items.values() if item["itemType"] == "attachment"]
+    assert (file["parentItem"], file["linkMode"], file["filename"]) == (
+        work["key"],
+        "imported_file",
+        "Weir - 2021 - How otters swim.pdf",
+    )
+    assert library.files == {file["key"]: PDF}
+    _, made, leave, sent, done = library.writes()
+    assert json.loads(made.body)[0]["parentItem"] == work["key"]
+    assert (leave.path, done.path) == (f"/users/0/items/{file['key']}/file",) * 2
+    assert (leave.headers["if-none-match"], done.headers["if-none-match"]) == ("*", "*")
+    assert sent.path.startswith("/storage/")
+    assert KEY not in json.dumps(sent.headers)
+
+
+def test_a_full_storage_is_told_once_and_no_further_file_is_sent(tmp_path: Path) -> None:
+    library = ZoteroLibrary(quota=3)
+    put_paper(tmp_path)
+    more = ENTRY.replace("otters", "weirs").replace("weir21", "weir22")
+    put_paper(tmp_path, more, "doi_10.1234_weirs")
+
+    told = add(tmp_path, library, refs=["@weir21", "@weir22"], files=True)
+
+    assert (told["added"], told["files"]) == (2, 0)
+    assert [work["file"] for work in told["works"]] == ["failed", "failed"]
+    assert "its PDF was not sent: Zotero takes no more of this: File would exceed quota" in told["works"][0]["message"]
+    assert len([item for item in library.items.values() if item["itemType"] == "attachment"]) == 1
+
+
+def test_the_program_on_this_machine_takes_new_works_as_browsers_hand_them_over(tmp_path: Path) -> None:
+    library = ZoteroLibrary()
+    thesis = library.collect("Thesis")
+    put_paper(tmp_path)
+    library.put(itemType="book", title="Reeds", date="1999")
+
+    told = add(
+        tmp_path,
+        library,
+        is_local=True,
+        refs=["@weir21"],
+        collection="Thesis",
+        tags=["new"],
+        files=True,
+        label_known=True,
+    )
+
+    assert (told["provider"], told["added"], told["files"]) == ("zotero_local", 1, 1)
+    (work,) = [item for item in library.works() if item["title"] != "Reeds"]
+    assert work["collections"] == [thesis]
+    assert work["tags"] == [{"tag": "new"}]
+    assert [*library.files.values()] == [PDF]
+    paths = [call.path for call in library.writes()]
+    assert paths == [
+        f"/connector/{name}" for name in ("getSelectedCollection", "saveItems", "updateSession", "saveAttachment")
+    ]
+
+
+def test_the_program_is_told_nothing_of_what_it_has(tmp_path: Path) -> None:
+    library = ZoteroLibrary()
+
+    first, again = ask(
+        tmp_path,
+        library,
+        *[("zotero_add", {"bibliography": BIB, "label_known": True, "tags": ["x"]})] * 2,
+        is_local=True,
+    )
+
+    assert (first["added"], again["added"], again["known"]) == (2, 0, 2)
+    assert "takes new works only" in again["text"]
+    assert len(library.works()) == 2
+    assert [item["note"] for item in library.items.values() if item["itemType"] == "note"] == ["<p>Read part two</p>"]
+
+
+def test_the_program_makes_no_collection_which_is_one_sentence(tmp_path: Path) -> None:
+    told = add(tmp_path, ZoteroLibrary(), is_local=True, bibliography=BIB, collection="New", make_collection=True)
+
+    assert (
+        "makes no collection for other programs; make New there, or set ZOTERO_API_KEY and ZOTERO_LIBRARY"
+        in told["error"]
+    )
+
+
+def test_a_program_that_lets_nobody_read_gets_nothing_twice(tmp_path: Path) -> None:
+    library = ZoteroLibrary(is_open=False)
+
+    told = add(tmp_path, library, is_local=True, bibliography=BIB)
+
+    assert "Allow other applications on this computer to communicate with Zotero" in told["error"]
+    assert library.writes() == []
+
+
+def test_a_session_goes_into_a_collection_and_comes_back_as_the_same_works(tmp_path: Path) -> None:
+    library = ZoteroLibrary()
+
+    async def run(url: str) -> tuple[dict[str, Any], ...]:
+        server = Server(environ(tmp_path, url), web=ToLibrary(url))
+        try:
+            async with server.client(ADA) as client:
+                session = await begin(client)
+                await call(client, "web_search", query="otters", sessionId=session)
+                await call(client, "academic_search", query="otters", sessionId=session)
+                added, before = await call_all(
+                    client,
+                    ("zotero_add", {"sessionId": session, "collection": "Otters", "make_collection": True}),
+                    ("library_export", {"sessionId": session, "style": "csl-json"}),
+                )
+                server.executor.tool_settings["zotero_import"]["DOIGET_STORE_ROOT"] = str(tmp_path / "other")
+                server.executor.tool_settings["library_export"]["DOIGET_STORE_ROOT"] = str(tmp_path / "other")
+                back, after = await call_all(
+                    client, ("zotero_import", {"collection": "Otters"}), ("library_export", {"style": "csl-json"})
+                )
+                return added, before, back, after
+        finally:
+            await server.executor.aclose()
+
+    with Loopback(library) as server:
+        added, before, back, after = asyncio.run(run(server.url))
+
+    assert (added["added"], back["added"], back["failed"]) == (3, 3, 0)
+    assert json.loads(after["bibliography"]) == json.loads(before["bibliography"])
