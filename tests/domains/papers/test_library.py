@@ -217,6 +217,29 @@ def test_capitals_part_no_two_dois(world: World, again: str) -> None:
     assert exported(world, refs=[again]).startswith("@article{otter2021how,")
 
 
+def test_two_dois_of_one_file_name_live_side_by_side(world: World) -> None:
+    first, second, third = "10.1234/a_b", "10.1234/a/b", "10.1234/a(b)"
+    world.pages |= {**crossref(first), **crossref(second), **unpaywall(second), **crossref("10.1234/A/B")}
+    world.call("metadata_only", ref=first)
+    fetched = world.call("fetch_paper", ref=second)
+    imported = world.call("library_import", bibliography=f"@article{{third, title = {{Thirds}}, doi = {{{third}}}}}")
+    again = world.call("metadata_only", ref="https://doi.org/10.1234/A/B")
+    tagged = world.call("tag", ref=second.upper(), add=["river"])
+    listed = {row["ref"]: row["safekey"] for row in world.call("list_recent")["entries"]}
+
+    assert (fetched["ok"], imported["added"], again["ok"], tagged["tags"]) == (True, 1, True, ["river"])
+    assert set(listed) == {first, second, third}
+    assert listed[first] == "doi_10.1234_a_b", "the older program finds the first one"
+    assert len(set(listed.values())) == 3
+    for ref in (first, second, third):
+        assert world.call("info", ref=ref)["metadata"]["doi"] == ref
+        assert f"doi = {{{ref}}}" in exported(world, refs=[ref]).replace("\\_", "_")
+    assert world.call("info", ref=second)["metadata"]["doiget"]["tags"] == ["river"]
+    assert fetched["path"].endswith(f"{listed[second]}.toml")
+    stored = [row["store_path"] for row in world.rows() if row.get("store_path")]
+    assert stored[:2] == [f".metadata/{listed[first]}.toml", f".metadata/{listed[second]}.toml"]
+
+
 def test_what_a_format_has_no_place_for_is_told(world: World) -> None:
     world.call("library_import", bibliography=BIB)
 

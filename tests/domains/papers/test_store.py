@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -162,14 +165,98 @@ def test_an_entry_of_a_newer_program_is_read_and_not_written(
     assert path.read_bytes() == before
 
 
-def test_two_papers_with_one_file_name_are_a_fault_and_never_the_wrong_paper(tmp_path: Path) -> None:
+ALIKE = [PaperId("doi", "10.1234/a_b"), PaperId("doi", "10.1234/a/b"), PaperId("doi", "10.1234/a(b)")]
+"""Papers whose references come to one name of files."""
+
+
+async def put(store: PaperStore, ref: PaperId) -> None:
+    await store.commit(ref, {**entry(), "doi": ref.value, "title": ref.value}, b"%PDF-" + ref.value.encode())
+
+
+def test_papers_whose_names_come_to_one_have_each_its_files(tmp_path: Path) -> None:
     store = PaperStore(tmp_path)
-    asyncio.run(store.commit(PaperId("doi", "10.1234/a_b_"), {**entry(), "doi": "10.1234/a_b_"}))
+    for ref in (*ALIKE, *ALIKE):
+        asyncio.run(put(store, ref))
 
-    with pytest.raises(PaperFault, match="same file name") as caught:
-        store.find(PaperId("doi", "10.1234/a(b)"))
+    found = [store.find(store.locate(ref)) for ref in ALIKE]
+    assert [one and one["doi"] for one in found] == [ref.value for ref in ALIKE]
+    names = sorted(path.stem for path in (tmp_path / ".metadata").glob("*.toml"))
+    assert names == sorted((ALIKE[0].key, ALIKE[1].longer_key, ALIKE[2].longer_key))
+    assert {path.stem: path.read_bytes()[5:].decode() for path in tmp_path.glob("*.pdf")} == {
+        store.key(ref): ref.value for ref in ALIKE
+    }
+    assert store.spelled(PaperId("doi", "10.1234/A/B")) == ALIKE[1]
+    assert store.find(PaperId("doi", "10.1234/a:b")) is None
 
-    assert caught.value.code == "STORE_ERROR"
+
+def test_a_paper_keeps_its_longer_name_when_the_shorter_one_is_free_again(tmp_path: Path) -> None:
+    store = PaperStore(tmp_path)
+    for ref in ALIKE[:2]:
+        asyncio.run(put(store, ref))
+    asyncio.run(store.discard(store.key(ALIKE[0]), 1_700_000_000.0))
+    asyncio.run(put(store, ALIKE[1]))
+
+    assert store.find(ALIKE[0]) is None
+    assert [path.stem for path in (tmp_path / ".metadata").glob("*.toml")] == [ALIKE[1].longer_key]
+    asyncio.run(put(store, ALIKE[0]))
+    assert store.key(ALIKE[0]) == ALIKE[0].key
+
+
+def test_what_has_the_shorter_name_is_as_the_older_program_writes_and_reads_it(tmp_path: Path) -> None:
+    """It computes the name of the first paper and finds it; the second one is one more plain entry of its list."""
+    store = PaperStore(tmp_path)
+    for ref in ALIKE[:2]:
+        asyncio.run(put(store, ref))
+    first, second = (
+        tomllib.loads((tmp_path / ".metadata" / f"{name}.toml").read_text("utf-8"))
+        for name in ("doi_10.1234_a_b", ALIKE[1].longer_key)
+    )
+
+    assert (first["doi"], first["pdf_path"]) == ("10.1234/a_b", "doi_10.1234_a_b.pdf")
+    assert (second["doi"], second["pdf_path"]) == ("10.1234/a/b", f"{ALIKE[1].longer_key}.pdf")
+    assert set(second) == set(first), "no key is there that the older program does not know"
+
+
+async def test_papers_of_one_name_that_are_written_at_the_same_time_are_all_kept(tmp_path: Path) -> None:
+    stores = [PaperStore(tmp_path) for _ in range(4)]
+    await asyncio.gather(*(put(store, ref) for store in stores for ref in ALIKE))
+
+    entries = [tomllib.loads(path.read_text("utf-8")) for path in (tmp_path / ".metadata").glob("*.toml")]
+    assert sorted(one["doi"] for one in entries) == sorted(ref.value for ref in ALIKE)
+    for one in entries:
+        assert (tmp_path / one["pdf_path"]).read_bytes() == b"%PDF-" + one["doi"].encode()
+
+
+ALIKE_RIVAL = """
+import asyncio, sys
+from pathlib import Path
+from tests.domains.papers.test_store import ALIKE, put
+from specloom.domains.papers.store import PaperStore
+
+async def main():
+    store = PaperStore(Path(sys.argv[1]))
+    for _ in range(20):
+        await put(store, ALIKE[int(sys.argv[2])])
+
+asyncio.run(main())
+"""
+
+
+def test_processes_that_write_papers_of_one_name_mix_none_of_them_up(tmp_path: Path) -> None:
+    paths = os.pathsep.join(filter(None, [str(Path(__file__).parents[3]), *sys.path]))
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", ALIKE_RIVAL, str(tmp_path), str(at % 3)], env={**os.environ, "PYTHONPATH": paths}
+        )
+        for at in range(4)
+    ]
+
+    assert [one.wait(timeout=120) for one in running] == [0] * 4
+    store = PaperStore(tmp_path)
+    assert [(store.find(ref) or {}).get("title") for ref in ALIKE] == [ref.value for ref in ALIKE]
+    assert len(list((tmp_path / ".metadata").glob("*.toml"))) == len(list(tmp_path.glob("*.pdf"))) == 3
+    for ref in ALIKE:
+        assert store.pdf_path(store.key(ref)).read_bytes() == b"%PDF-" + ref.value.encode()
 
 
 def test_only_entries_that_changed_are_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -152,12 +152,17 @@ def _find_key(lines: Sequence[str], line: int) -> str | None:
     return match[1] if match else None
 
 
+class _Taken(Exception):  # noqa: N818 - nothing is wrong
+    """The name of the files of a work is that of another one."""
+
+
 async def _import(
     context: Context, library: PaperLibrary, work: BibliographyEntry, tags: Sequence[str], *, wins: bool, dry_run: bool
 ) -> ImportedReference:
     """Put one work into the store; a PaperFault where it cannot be kept."""
     from .provenance_log import to_timestamp
     from .record import fill, override, to_stored
+    from .store import is_of
 
     file_key = library.find_work(work) or (library.find_corrected(work) if wins else None)
     is_new = file_key is None
@@ -166,6 +171,7 @@ async def _import(
     stored_key = cite_key_of(stored or {})
     if not stored_key or (given and wins and given.lower() != stored_key.lower()):
         work = replace(work, key=library.make_cite_key(work))
+    ref = library.name(work)
     if file_key is None:
         file_key = library.make_file_key(work)
     new = to_stored(work)
@@ -178,6 +184,8 @@ async def _import(
 
     def alter(before: Mapping[str, Any] | None) -> Mapping[str, Any]:
         nonlocal kept
+        if before is not None and ref is not None and is_new and not is_of(before, ref):
+            raise _Taken
         if before is None:
             return {"schema_version": SCHEMA_VERSION, **new, TABLE: {**own, **new[TABLE]}}
         entry, kept = override(before, new) if wins else fill(before, new)
@@ -191,7 +199,13 @@ async def _import(
     if not is_same and not dry_run:
         if stored is not None and wins:
             copy = library.store.put_copy(file_key, context.now())
-        made = await library.store.rewrite(file_key, alter)
+        try:
+            made = await library.store.rewrite(file_key, alter)
+        except _Taken:
+            # Another process put another paper there since its name was chosen.
+            assert ref is not None
+            file_key = ref.longer_key
+            made = await library.store.rewrite(file_key, alter)
     if not is_same and dry_run:
         library.draft(file_key, made)
     table = made.get(RECORD, {})

@@ -108,9 +108,9 @@ async def _fetch(
     source = copy if is_there else record
     own = {"source": source.source, "license": source.license, "oa_status": record.oa_status, "size_bytes": size}
     merged, wrote = await store.commit(ref, to_entry(ref, record, own, lookup.context.now()), copy.body)
-    row: dict[str, Any] = {"capability": "metadata", "store_path": f"{METADATA}/{ref.key}.toml"}
+    row: dict[str, Any] = {"capability": "metadata", "store_path": f"{METADATA}/{store.key(ref)}.toml"}
     if wrote:
-        row = {"capability": copy.capability, "store_path": f"{ref.key}.pdf", "size_bytes": size}
+        row = {"capability": copy.capability, "store_path": f"{store.key(ref)}.pdf", "size_bytes": size}
     lookup.journal.row("store_write", ref, source.source, license=source.license, **row)
     answer = _describe(store, ref, merged) | {"pdf": dict(copy.status), "attempts": lookup.steps}
     return answer, None if is_there else copy.fault or _no_copy(ref, lookup)
@@ -139,7 +139,7 @@ def _describe(store: PaperStore, ref: PaperId, entry: Mapping[str, Any]) -> dict
     return {
         "source": source,
         "resolver_profile": source,
-        "path": str(store.stored_pdf(entry) or store.metadata_path(ref.key)),
+        "path": str(store.stored_pdf(entry) or store.metadata_path(store.key(ref))),
         "license": str(own.get("license") or "unknown"),
         "size_bytes": size if isinstance(size, int) else 0,
         "schema_version": SCHEMA_VERSION,

@@ -96,13 +96,18 @@ class PaperLibrary:
         """A key that no other work has: the one that it brings, else one that is made of it."""
         return find_free_key(work.key or make_key(work), self.cite_keys)
 
+    @staticmethod
+    def name(work: BibliographyEntry) -> PaperId | None:
+        """The identifier after which the files of a work are named; None for one that has none."""
+        if work.doi:
+            return PaperId("doi", work.doi)
+        return PaperId("arxiv", work.arxiv) if work.arxiv else None
+
     def make_file_key(self, work: BibliographyEntry) -> str:
         """The key of the files of a new work: that of its identifier, else one that is made of its cite key."""
-        if work.doi or work.arxiv:
-            ref = PaperId("doi", work.doi) if work.doi else PaperId("arxiv", work.arxiv)
-            if self._look(ref.key) is not None:
-                raise PaperFault("STORE_ERROR", f"{ref.value} has the same file name as another work of the store.")
-            return ref.key
+        ref = self.name(work)
+        if ref is not None:
+            return ref.key if self._look(ref.key) is None else ref.longer_key
         key = PaperId("key", work.key).key
         if self._look(key) is None:
             return key

@@ -146,7 +146,11 @@ async def _resolve(context: Context, text: str, *, with_access: bool, keep: bool
         entry = to_entry(ref, paper, own, context.now())
         if keep:
             entry, _ = await store.commit(ref, entry)
-            row = {"store_path": f"{METADATA}/{ref.key}.toml", "license": paper.license, "capability": "metadata"}
+            row = {
+                "store_path": f"{METADATA}/{store.key(ref)}.toml",
+                "license": paper.license,
+                "capability": "metadata",
+            }
             lookup.journal.row("store_write", ref, paper.source, **row)
     return {
         "ref": text,
@@ -202,7 +206,7 @@ def _find_entry(store: PaperStore, text: str) -> tuple[str, dict[str, Any] | Non
     """
     if not text.strip().startswith("@"):
         paper = store.locate(parse_entry_ref(text))
-        return paper.key, store.find(paper)
+        return store.key(paper), store.find(paper)
     name = text.strip().lower()
     entries = store.summaries()
     key = next((row["safekey"] for entry, row in entries if name in entry.names), "")

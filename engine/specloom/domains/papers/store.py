@@ -5,6 +5,10 @@
 <root>/.metadata/<key>.toml
 <root>/.metadata/<key>.toml.lock
 ```
+The key is made of the reference, and two references may come to the same one (`10.1000/a_b` and `10.1000/a/b`). The
+paper that came first has the files of that name, where older programs find it; the other one has those of a longer key,
+which they list with all others and look for under the shorter one.
+
 Reading makes no folder and no file. Writing holds the lock of the entry, and the PDF is in place before the metadata
 that names it, so what a crash leaves is at worst a PDF that nobody mentions.
 """
@@ -55,6 +59,8 @@ LARGEST = 10_000_000
 """Bytes of a metadata file that is read."""
 
 _SAFE = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
+_LONGER = re.compile(r"_[0-9a-f]{8}$")
+"""The end of a longer key."""
 _STAMP = re.compile(r"\.([0-9]{8}T[0-9]{6}Z)(?:-[0-9]{1,6})?\.(?:toml|pdf)$")
 Alter = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 Rewrite = Callable[[Mapping[str, Any] | None], Mapping[str, Any]]
@@ -82,37 +88,45 @@ class PaperStore:
         return self.root / METADATA / f"{check_key(key)}.toml"
 
     def find(self, ref: PaperId) -> dict[str, Any] | None:
-        """The entry of a paper, or None; STORE_ERROR when its file is broken or belongs to another paper.
+        """The entry of a paper, or None; STORE_ERROR when its file is broken.
 
         One that a newer program wrote is read all the same, and the operator is told once.
         """
-        entry, path = self.read(ref.key), self.metadata_path(ref.key)
-        name = entry.get("doi" if ref.kind == "doi" else "arxiv_id") if entry else None
-        if isinstance(name, str) and name.lower() not in {ref.value.lower(), ref.base.lower()}:
-            raise PaperFault(
-                "STORE_ERROR",
-                f"{ref.value} has the same file name as {name[:80]!r}, which is in the store already; "
-                "move that entry to another store first.",
-            )
+        key = self.key(ref)
+        entry, path = self.read(key), self.metadata_path(key)
         if entry is not None and is_newer(entry) and path not in _TOLD:
             _TOLD.add(path)
             _log.warning("%s was written by a newer program (schema %s)", path, entry["schema_version"])
         return entry
 
+    def key(self, ref: PaperId) -> str:
+        """The name of the files of a paper: the longer key where it is stored so, or another paper has the other one.
+
+        Where nothing is stored that is the name that it would have now.
+        """
+        if self.metadata_path(ref.longer_key).exists():
+            return ref.longer_key
+        entry = self.read(ref.key)
+        return ref.key if entry is None or is_of(entry, ref) else ref.longer_key
+
     def spelled(self, ref: PaperId) -> PaperId:
         """A DOI in the capitals in which it is stored, since capitals part no two DOIs; any other name as it is."""
-        if ref.kind != "doi" or self.metadata_path(ref.key).exists():
+        if ref.kind != "doi" or self.metadata_path(self.key(ref)).exists():
             return ref
-        wanted = f"{ref.key}.toml".lower()
+        wanted = ref.key.lower()
         try:
             with os.scandir(self.root / METADATA) as files:
-                keys = [file.name[:-5] for file in files if file.name.lower() == wanted]
+                names = [file.name[:-5] for file in files if file.name.endswith(".toml")]
         except OSError:
             return ref
-        for key in keys:
+        for key in names:
+            if key.lower() != wanted and _LONGER.sub("", key.lower()) != wanted:
+                continue
             name = (self.read(key) or {}).get("doi")
-            if isinstance(name, str) and name.lower() == ref.value.lower() and PaperId("doi", name).key == key:
-                return PaperId("doi", name)
+            if isinstance(name, str) and name.lower() == ref.value.lower():
+                stored = PaperId("doi", name)
+                if key in (stored.key, stored.longer_key):
+                    return stored
         return ref
 
     def locate(self, ref: PaperId) -> PaperId:
@@ -120,7 +134,7 @@ class PaperStore:
         the newest stored version; else the name itself."""
         if ref.kind == "doi":
             return self.spelled(ref)
-        if ref.kind != "arxiv" or ref.base != ref.value or self.metadata_path(ref.key).exists():
+        if ref.kind != "arxiv" or ref.base != ref.value or self.metadata_path(self.key(ref)).exists():
             return ref
         stems = (path.stem for path in (self.root / METADATA).glob(f"{ref.key}v*.toml"))
         versions = [stem.rpartition("v")[2] for stem in stems]
@@ -166,26 +180,34 @@ class PaperStore:
         A PDF that is there is never replaced, nor is what is known of it; the record around it may still be filled.
         STORE_ERROR, LOCK_TIMEOUT or SCHEMA_TOO_NEW, and then nothing is written.
         """
-        key = ref.key
         self._make_folders()
-        async with self._writing(key):
-            stored = self.find(ref)
-            merged = merge(stored, entry)
-            if stored is not None and pdf is not None and self.has_pdf(stored):
-                more = {name: value for name, value in own_of(merged).items() if name != "size_bytes"}
-                pdf, merged[TABLE] = None, {**more, **own_of(stored)}
-            path = self.pdf_path(key)
-            wrote = pdf is not None and not path.is_file()
-            if pdf is not None:
-                # What is known of a PDF that is gone is not so of this one.
-                own = {name: value for name, value in own_of(merged).items() if name != "origin"}
-                size = len(pdf) if wrote else path.stat().st_size
-                merged |= {"pdf_path": path.name, TABLE: {**own, "size_bytes": size}}
-            data = _encoded(key, merged)
-            if pdf is not None and wrote:
-                await asyncio.to_thread(write_whole, path, pdf)
-            write_whole(self.metadata_path(key), data)
-            return merged, wrote
+        for key in dict.fromkeys((self.key(ref), ref.longer_key)):
+            async with self._writing(key):
+                stored = self.read(key)
+                # Somebody else may have put another paper there since its name was chosen.
+                if stored is None or is_of(stored, ref):
+                    return await self._write(key, stored, entry, pdf)
+        raise PaperFault("STORE_ERROR", f"Both names of the files of {ref.value} are those of other papers.")
+
+    async def _write(
+        self, key: str, stored: Mapping[str, Any] | None, entry: Mapping[str, Any], pdf: bytes | None
+    ) -> tuple[dict[str, Any], bool]:
+        merged = merge(stored, entry)
+        if stored is not None and pdf is not None and self.has_pdf(stored):
+            more = {name: value for name, value in own_of(merged).items() if name != "size_bytes"}
+            pdf, merged[TABLE] = None, {**more, **own_of(stored)}
+        path = self.pdf_path(key)
+        wrote = pdf is not None and not path.is_file()
+        if pdf is not None:
+            # What is known of a PDF that is gone is not so of this one.
+            own = {name: value for name, value in own_of(merged).items() if name != "origin"}
+            size = len(pdf) if wrote else path.stat().st_size
+            merged |= {"pdf_path": path.name, TABLE: {**own, "size_bytes": size}}
+        data = _encoded(key, merged)
+        if pdf is not None and wrote:
+            await asyncio.to_thread(write_whole, path, pdf)
+        write_whole(self.metadata_path(key), data)
+        return merged, wrote
 
     async def change(self, ref: PaperId, alter: Alter) -> dict[str, Any]:
         """Lay what `alter` makes of the tool's own table over it (None removes a key) and give the table.
@@ -194,14 +216,15 @@ class PaperStore:
         """
         if self.find(ref) is None:
             raise PaperFault("STORE_ERROR", f"{ref.value} is not in the store; fetch it first.")
-        async with self._writing(ref.key):
+        key = self.key(ref)
+        async with self._writing(key):
             stored = self.find(ref)
             if stored is None or not isinstance(stored.get(TABLE), Mapping):
                 raise PaperFault("STORE_ERROR", f"{ref.value} has no [{TABLE}] table; fetch it first.")
             check_version(stored)
             own = own_of(stored)
             table = {name: value for name, value in {**own, **alter(own)}.items() if value is not None}
-            write_whole(self.metadata_path(ref.key), _encoded(ref.key, {**stored, TABLE: table}))
+            write_whole(self.metadata_path(key), _encoded(key, {**stored, TABLE: table}))
             return table
 
     async def rewrite(self, key: str, alter: Rewrite) -> dict[str, Any]:
@@ -347,6 +370,12 @@ def _summarise(root: Path, key: str, stamp: tuple[int, int, int]) -> EntrySummar
         "fetched_at": to_instant(own.get("fetched_at")),
         **{name: value for name, value in more.items() if value},
     }
+
+
+def is_of(entry: Mapping[str, Any], ref: PaperId) -> bool:
+    """Whether an entry is not that of another paper: whatever capitals it is named in, and whichever version."""
+    name = entry.get("doi" if ref.kind == "doi" else "arxiv_id")
+    return not isinstance(name, str) or name.lower() in {ref.value.lower(), ref.base.lower()}
 
 
 def check_key(key: str) -> str:

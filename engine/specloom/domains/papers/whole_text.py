@@ -134,7 +134,7 @@ async def _read_pdfs(context: Context, refs: Sequence[PaperId | None], *, instea
         stored = store.locate(ref)
         entry = store.find(stored)
         if entry is not None and (
-            whole := await _read_entry(context, store, stored.key, entry, instead=instead, name=ref.value)
+            whole := await _read_entry(context, store, store.key(stored), entry, instead=instead, name=ref.value)
         ):
             return whole
     return None

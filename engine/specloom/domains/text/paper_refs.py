@@ -46,11 +46,18 @@ class PaperId:
     @property
     def key(self) -> str:
         """The name of its files: a pure function of the reference, never of what a server says."""
+        key = self._plain_key
+        return key if len(key) <= LONGEST_KEY else self.longer_key
+
+    @property
+    def longer_key(self) -> str:
+        """The name of its files where another paper has that of `key`, which this one has no other paper of."""
         raw = f"{self.kind}_{self.value}"
-        key = re.sub("_+", "_", _OUTSIDE.sub("_", raw)).strip("_")
-        if len(key) > LONGEST_KEY:
-            key = f"{key[:LONGEST_KEY]}_{hashlib.sha256(raw.encode()).hexdigest()[:8]}"
-        return key
+        return f"{self._plain_key[:LONGEST_KEY]}_{hashlib.sha256(raw.encode()).hexdigest()[:8]}"
+
+    @property
+    def _plain_key(self) -> str:
+        return re.sub("_+", "_", _OUTSIDE.sub("_", f"{self.kind}_{self.value}")).strip("_")
 
     def digest(self, profile: str, version: str = "") -> str:
         """SHA-256 over kind, identifier, resolver and version: fetches of one paper differ by who resolved it."""
