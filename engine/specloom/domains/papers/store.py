@@ -106,8 +106,10 @@ class PaperStore:
         """
         if self.metadata_path(ref.longer_key).exists():
             return ref.longer_key
-        entry = self.read(ref.key)
-        return ref.key if entry is None or is_of(entry, ref) else ref.longer_key
+        with contextlib.suppress(PaperFault):  # what cannot be read is told by whoever reads it
+            entry = self.read(ref.key)
+            return ref.key if entry is None or is_of(entry, ref) else ref.longer_key
+        return ref.key
 
     def spelled(self, ref: PaperId) -> PaperId:
         """A DOI in the capitals in which it is stored, since capitals part no two DOIs; any other name as it is."""
