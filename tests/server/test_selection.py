@@ -198,6 +198,7 @@ OF_ONES_OWN = {
     "delete_research_session",
     "list_research_sessions",
     "memory_delete",
+    "monitor_query_change",
     "monitor_query_digest",
     "monitor_query_list",
     "monitor_query_stop",

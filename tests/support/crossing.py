@@ -22,6 +22,7 @@ SPACE = f"{SECRET}-space"
 PURPOSES = ("memory", "analytics", "workspace", "monitoring")
 WRITES_ONLY = {
     *("memory_save", "workspace_contribute", "monitor_query_save", "monitor_query_stop"),
+    "monitor_query_change",
     *("library_notes", "zotero_add", "zotero_audit"),
 }
 """Tools that keep something and tell nothing of what is kept; of those that write into a folder or keep a report, too.

@@ -454,6 +454,42 @@ async def test_a_watch_tells_only_what_is_new(server: Server) -> None:
     assert (second["newCount"], second["newResults"]) == (0, [])
 
 
+async def test_a_watch_is_given_other_words_days_and_provider_and_forgets_nothing(server: Server) -> None:
+    await server.agree(ADA, "monitoring")
+    await server.agree(GRACE, "monitoring")
+    async with server.client(ADA) as client, server.client(GRACE) as grace:
+        for at in range(100):
+            await ask(client, "monitor_query_save", query=f"otters {at}")
+        full = await ask(client, "monitor_query_save", query="one more")
+        changed = await ask(
+            client, "monitor_query_change", query="OTTERS 7", to_query="Sea otters", to_provider="brave", ttl_days=60
+        )
+        others = await ask(grace, "monitor_query_change", query="otters 8", ttl_days=60)
+        old = await ask(client, "monitor_query_check", query="otters 7")
+        server.web.results.append({"title": "New", "url": "https://new.example/", "description": "Fresh."})
+        seen = await ask(client, "monitor_query_check", query="sea otters", provider="brave")
+        back = await ask(client, "monitor_query_change", query="sea otters", provider="brave", to_provider="any")
+        again = await ask(client, "monitor_query_check", query="sea otters")
+        listed = await ask(client, "monitor_query_list", max_tokens=100_000)
+        taken = await ask(client, "monitor_query_change", query="otters 1", to_query="otters  2")
+        unknown = await refused(client, "monitor_query_change", query="otters 1", to_provider="nobody")
+
+    assert (full["status"], others["status"], old["status"]) == ("limit_reached", "not_found", "not_found")
+    assert changed == {
+        "status": "ok",
+        "query": "Sea otters",
+        "provider": "brave",
+        "seenCount": 2,
+        "savedAt": "2026-01-01T00:00:00Z",
+        "ttlDays": 60,
+        "endsAt": "2026-03-02T00:00:00Z",
+    }
+    assert [one["url"] for one in seen["newResults"]] == ["https://new.example/"], "what was seen before stays seen"
+    assert ("provider" in back, back["seenCount"], again["newCount"]) == (False, 3, 0)
+    assert (listed["count"], taken["status"]) == (100, "exists")
+    assert (unknown["kind"], unknown["argument"]) == ("validation", "to_provider")
+
+
 async def test_nothing_crosses_between_owners(server: Server) -> None:
     await server.agree(ADA, "memory", "analytics", "workspace", "monitoring")
     await server.agree(GRACE, "memory", "analytics", "workspace", "monitoring")
@@ -549,7 +585,7 @@ async def test_tools_to_opt_in_do_not_exist_until_they_are_switched_on() -> None
             await client.call_tool("memory_recall", {})
 
     assert opted == on.catalogue.tool_names - off.catalogue.tool_names
-    assert len(opted) == 13
+    assert len(opted) == 14
     assert not listed & opted
 
 

@@ -94,6 +94,9 @@ DOCUMENTED: Mapping[str, set[str]] = {
         *below("queries.[]", "query", "provider", "newCount"),
         *below("newResults.[]", "query", "title", "url", "snippet"),
     },
+    "monitor_query_change": {
+        *("status", "reason", "query", "provider", "seenCount", "savedAt", "ttlDays", "requestedTtlDays", "endsAt"),
+    },
     "monitor_query_stop": {"status", "reason", "query", "savedAt"},
     "memory_delete": {"status", "reason", "id", "note", "trust"},
     "list_research_sessions": {
@@ -265,6 +268,8 @@ async def put_in_order(book: Notebook) -> None:
     await book.ask("update_research_session", sessionId=session, resolvedGaps=["Which seals?", "Who asks?"])
     await book.read("research://sessions")
     await book.ask("delete_research_session", sessionId=session)
+    await book.ask("monitor_query_change", query="otters", provider="brave", ttl_days=91)
+    await book.ask("monitor_query_change", query="otters", to_query="seals")
     await book.ask("monitor_query_stop", query="otters", provider="brave")
     await book.ask("monitor_query_stop", query="otters", provider="brave")
     await book.ask("memory_delete", id="nobody's")

@@ -1,4 +1,4 @@
-"""What is new on all watched queries in one answer: each is looked for again, and what is told counts as seen."""
+"""Watched queries: what is new on all of them in one answer, and a change that forgets nothing that was seen."""
 
 from __future__ import annotations
 
@@ -69,6 +69,100 @@ class WatchDigest:
     failed: Sequence[WatchFailure] = ()
     waiting: int = 0
     """Queries that were not looked for: the next call begins with them."""
+
+
+ANY = "any"
+"""The word for whichever provider answers."""
+DAY = 86_400.0
+UNWATCHED = "This query is not watched with this provider; monitor_query_list names those that are."
+WATCHED = "The query that this would become is watched already; monitor_query_stop ends one of the two."
+
+
+@record
+class WatchChange:
+    """What is to be changed of a watched query; what is None stays."""
+
+    query: str
+    provider: str | None = None
+    to_query: str | None = None
+    to_provider: str | None = None
+    """Who is asked from now on, or `any`."""
+    ttl_days: int | None = None
+    """Days from now."""
+
+
+@record
+class ChangedWatch:
+    """A watched query after a change; `status` says why there was none."""
+
+    status: str
+    reason: str | None = None
+    query: str
+    provider: str | None = None
+    seen_count: int | None = None
+    saved_at: str | None = None
+    ttl_days: int | None = None
+    ends_at: str | None = None
+
+
+@procedure("change_watch", asks=(SEARCH,), keeps=(WATCHES, CONSENTS))
+async def change_watch(context: Context, wanted: WatchChange) -> ChangedWatch:
+    """Gives a watched query of the caller other words, another provider or other days; what it has seen stays seen.
+
+    Nobody is asked. Where the new words and provider are watched already, both stay as they are.
+    """
+    refusal = await find_refusal(context.state(CONSENTS.name), context.owner, "monitoring")
+    if refusal is not None:
+        return ChangedWatch(status=refusal, reason=REASONS[refusal], query=wanted.query)
+    if wanted.to_provider not in (None, ANY, *context.offering(SEARCH)):
+        known = ", ".join(context.offering(SEARCH)) or "none"
+        message = f"to_provider is {wanted.to_provider!r}, and those that can be asked are: {known}; or {ANY}."
+        raise Fault("validation", message, argument="to_provider")
+    watches, before = context.state(WATCHES.name), to_key(wanted.query, wanted.provider or "")
+    item = await watches.get(before)
+    if item is None or item.value["until"] <= context.now():
+        return ChangedWatch(status="not_found", reason=UNWATCHED, query=wanted.query)
+    value = _changed(item.value, wanted, context.now())
+    after, lasts = to_key(value["query"], value["provider"]), value["until"] - context.now()
+    taken = await watches.get(after) if after != before else None
+    if taken is not None and taken.value["until"] > context.now():
+        return ChangedWatch(status="exists", reason=WATCHED, query=wanted.query)
+
+    def change(stored: Any) -> Any:
+        # What was seen meanwhile by a look at the same time is kept as well.
+        return _changed(stored, wanted, context.now()) if stored and after == before else value
+
+    if after != before and await watches.count() >= watches.spec.max_items:
+        await watches.delete(before)  # it makes the room that it needs
+    kept = await watches.update(after, change, lasts=lasts)
+    if after != before:
+        await watches.delete(before)
+    told = value if kept is None else kept.value
+    return ChangedWatch(
+        status="ok",
+        query=told["query"],
+        provider=told["provider"] or None,
+        seen_count=len(told["seen"]),
+        saved_at=told["savedAt"],
+        ttl_days=told["ttlDays"],
+        ends_at=from_epoch(told["until"]),
+    )
+
+
+def _changed(value: Mapping[str, Any], wanted: WatchChange, now: float) -> dict[str, Any]:
+    """A watched query as it is wanted, with all that it has seen."""
+    changed = {**value, "query": wanted.to_query or value["query"]}
+    if wanted.to_provider is not None:
+        provider = "" if wanted.to_provider == ANY else wanted.to_provider
+        changed |= {"provider": provider, "asked": provider or value.get("asked") or ""}
+    if wanted.ttl_days:
+        changed |= {"ttlDays": wanted.ttl_days, "until": now + wanted.ttl_days * DAY}
+    return changed
+
+
+def to_key(query: str, provider: str) -> str:
+    """The key of a watched query, as the plans of the other tools make it: case and blanks part no two."""
+    return "\0".join((provider, " ".join(filter(None, query.lower().split(" ")))))
 
 
 @dataclass(slots=True)
