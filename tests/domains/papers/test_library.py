@@ -11,7 +11,7 @@ from urllib.parse import quote
 import pytest
 
 from specloom.core.faults import Fault
-from tests.support.paper_store import World, crossref, pdf, unpaywall
+from tests.support.paper_store import PDF, World, crossref, pdf, unpaywall
 
 DOI = "10.1234/otters"
 BIB = r"""
@@ -353,3 +353,44 @@ def test_the_parts_of_a_long_list_are_those_of_the_whole_one(world: World, style
 
     assert len(parts) > 1
     assert "\n\n".join(parts) == whole
+
+
+def test_the_pdf_of_a_work_without_a_doi_comes_with_its_bibliography_and_is_never_lost(world: World) -> None:
+    path, mine = world.folder / "my.bib", world.folder / "weir.pdf"
+    path.write_text("@book{weir, title = {Weirs}, file = {:weir.pdf:PDF}}", "utf-8")
+    mine.write_bytes(PDF + b"one")
+    arguments = {"path": str(path), "pdfs": True}
+
+    dry = world.call("library_import", **arguments, dry_run=True)["entries"][0]
+    first = world.call("library_import", **arguments)["entries"][0]
+    again = world.call("library_import", **arguments)["entries"][0]
+    mine.write_bytes(PDF + b"two")
+    kept = world.call("library_import", **arguments)["entries"][0]
+    stored = world.call("paper_pdf_path", ref="@weir")
+    replaced = world.call("library_import", **arguments, replace=True)["entries"][0]
+
+    assert [row["pdf"] for row in (dry, first, again, kept, replaced)] == [
+        "stored",
+        "stored",
+        "same",
+        "kept",
+        "replaced",
+    ]
+    assert (stored["pdf_exists"], stored["origin"]) == (True, "user-supplied")
+    assert Path(stored["path"]).read_bytes() == PDF + b"two"
+    assert Path(replaced["pdfCopy"]).read_bytes() == PDF + b"one"
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("weir.pdf", "is relative to a file that is not known"),
+        ("/nowhere/weir.pdf", "is not below a folder that may be read"),
+    ],
+)
+def test_a_pdf_that_cannot_be_taken_is_told_and_costs_no_entry(world: World, name: str, problem: str) -> None:
+    told = world.call("library_import", bibliography=f"@book{{weir, title = {{Weirs}}, file = {{{name}}}}}", pdfs=True)
+
+    assert (told["added"], told["entries"][0]["pdf"]) == (1, "failed")
+    assert problem in told["entries"][0]["pdfMessage"]
+    assert world.call("paper_pdf_path", ref="@weir")["pdf_exists"] is False

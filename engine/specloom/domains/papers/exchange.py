@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import os
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specloom.core import Fault, count_tokens, dataclass
 from specloom.plugins import Context, procedure
 from specloom.plugins.records import record
 
-from .config import FILES, STORE
+from .config import FILES, STORE, file_roots
 from .entries import RECORD, SCHEMA_VERSION, TABLE, check_version, cite_key_of
 from .errors import PaperFault
 from .local_file import read_local_file
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 
 MOST = 2000
 """Works of one call."""
+MOST_PDFS = 200
+"""PDFs that one call copies."""
 LONGEST_LABEL = 200
 """Characters of a tag or a collection."""
 LONG = 20_000
@@ -39,6 +44,10 @@ class ImportedReference:
     `kept` are fields of which the file says something else than the store, which stays; `copy` is where the entry as it
     was before is kept; `untaken` are values of the file that do not read as what they should be, and `message` says why
     an entry `failed`.
+
+    `pdf` is what became of the PDF that the entry names: `stored`, `same` where the store has it, `kept` where it has
+    another one, which stays, `replaced`, which lies at `pdf_copy`, `left` to the next call, or `failed` for what
+    `pdf_message` says.
     """
 
     line: int
@@ -51,6 +60,9 @@ class ImportedReference:
     copy: str | None = None
     untaken: Sequence[str] | None = None
     message: str | None = None
+    pdf: str | None = None
+    pdf_copy: str | None = None
+    pdf_message: str | None = None
 
 
 @record
@@ -88,11 +100,13 @@ async def import_references(
     replace_stored: bool = False,
     dry_run: bool = False,
     may_be_empty: bool = False,
+    pdfs: bool = False,
 ) -> ImportedReferences:
     """Puts the entries of a bibliography into the store, with their cite keys, keywords, notes, files and groups.
 
     What the store has stays, and what it lacks is filled; with `replace_stored` the bibliography wins, and a copy of
-    each entry that it changes is kept. One without an entry is refused unless it `may_be_empty`. Nobody is asked over a
+    each entry that it changes is kept. With `pdfs` the PDFs that its entries name are copied into the store, where they
+    lie below a folder of the settings. One without an entry is refused unless it `may_be_empty`. Nobody is asked over a
     network.
     """
     from specloom.domains.trust.bibliography.documents import read_document
@@ -115,6 +129,7 @@ async def import_references(
     if context.is_live and not dry_run:
         library.store.check_writable()
     rows = []
+    takes = PdfTaker(context, library, Path(path).parent if path else None, wins=replace_stored, dry_run=dry_run)
     given = zip(parsed.entries, parsed.places, parsed.untaken, strict=True)
     for at, (work, (_, line), untaken) in enumerate(given, 1):
         labelled = replace(work, collections=tuple(dict.fromkeys((*work.collections, *collections))))
@@ -122,6 +137,8 @@ async def import_references(
             row = await _import(context, library, labelled, tags, wins=replace_stored, dry_run=dry_run)
         except PaperFault as fault:
             row = ImportedReference(line=line, key=work.key, status="failed", message=fault.message)
+        if pdfs and row.safekey and work.files:
+            row = await takes.take(row, work)
         rows.append(replace(row, line=line, untaken=untaken or None))
         context.tell(at, len(parsed.entries), f"{at} of {len(parsed.entries)}: {row.status}")
     lines = text.splitlines()
@@ -154,6 +171,60 @@ def _find_key(lines: Sequence[str], line: int) -> str | None:
 
 class _Taken(Exception):  # noqa: N818 - nothing is wrong
     """The name of the files of a work is that of another one."""
+
+
+@dataclass(slots=True)
+class PdfTaker:
+    """Copies the PDFs that the entries of a bibliography name into the store, MOST_PDFS of one call at most."""
+
+    context: Context
+    library: PaperLibrary
+    folder: Path | None
+    """That of the bibliography, to which paths are relative; None for one that was given as a text."""
+    wins: bool
+    dry_run: bool
+    count: int = 0
+
+    async def take(self, row: ImportedReference, work: BibliographyEntry) -> ImportedReference:
+        """The row with what became of the PDF of its entry; as it is where the entry names none."""
+        from specloom.domains.trust.bibliography.entry import find_path
+
+        paths = [path for file in work.files if (path := find_path(file)).lower().endswith(".pdf")]
+        if not paths or row.safekey is None:
+            return row
+        if self.count >= MOST_PDFS:
+            return replace(row, pdf="left")
+        problem = ""
+        for path in paths:
+            try:
+                pdf = await self._read(path)
+                status, copy = await self.library.store.put_pdf(
+                    row.safekey, pdf, self.context.now(), wins=self.wins, dry_run=self.dry_run
+                )
+            except Fault as fault:
+                problem = problem or fault.message
+            else:
+                self.count += status in ("stored", "replaced")
+                return replace(row, pdf=status, pdf_copy=str(copy) if copy else None)
+        return replace(row, pdf="failed", pdf_message=problem)
+
+    async def _read(self, path: str) -> bytes:
+        from .download import MAGIC, MAX_BYTES
+        from .local_file import read_below
+
+        place = Path(path if os.sep == "\\" else path.replace("\\", "/"))
+        if not place.is_absolute():
+            if self.folder is None:
+                advice = "give the bibliography by its path, or the file an absolute one"
+                raise Fault("validation", f"{path[:200]!r} is relative to a file that is not known; {advice}")
+            place = self.folder / place
+        roots = file_roots(self.context.config)
+        body = await asyncio.to_thread(read_below, str(place), roots, MAX_BYTES)
+        if len(body) > MAX_BYTES:
+            raise Fault("validation", f"{place.name[:200]} is larger than {MAX_BYTES} bytes.")
+        if not body.startswith(MAGIC):
+            raise Fault("validation", f"{place.name[:200]} is no PDF.")
+        return body
 
 
 async def _import(

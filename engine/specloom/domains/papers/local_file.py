@@ -54,6 +54,20 @@ def read_file(_: bytes, path: str, roots: Sequence[str]) -> str:
     Nothing waits for a pipe or a device, and no name below the folder may begin with a dot.
     """
     name = Path(path).name[:200]
+    data = read_below(path, roots, LARGEST)
+    if len(data) > LARGEST:
+        raise Fault("validation", f"{name} is larger than {LARGEST} bytes; split it.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Fault("validation", f"{name} is no text in UTF-8.") from None
+
+
+def read_below(path: str, roots: Sequence[str], most: int) -> bytes:
+    """The bytes of a regular file below one of some folders, one more than `most` at most.
+
+    A `validation` fault for any other.
+    """
     try:
         # Whether there is such a file is told of none that may not be read.
         real = os.path.realpath(path)
@@ -63,19 +77,15 @@ def read_file(_: bytes, path: str, roots: Sequence[str]) -> str:
                 "The file is not below a folder that may be read, or its path has a name that begins with a dot; the "
                 "operator names such folders in DOIGET_FILE_ROOTS.",
             )
-        data = _read_regular(real)
-        if data is None:
-            raise Fault("validation", f"{path[:200]!r} is no file.")
-        if len(data) > LARGEST:
-            raise Fault("validation", f"{name} is larger than {LARGEST} bytes; split it.")
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise Fault("validation", f"{name} is no text in UTF-8.") from None
+        data = _read_regular(real, most)
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno in (errno.ENOENT, errno.ENOTDIR):
             raise Fault("validation", f"{path[:200]!r} is no file.") from None
         why = error.strerror if isinstance(error, OSError) else "the path is none"
         raise Fault("validation", f"{path[:200]!r} cannot be read: {why}.") from None
+    if data is None:
+        raise Fault("validation", f"{path[:200]!r} is no file.")
+    return data
 
 
 def _is_below(real: str, root: str) -> bool:
@@ -86,7 +96,7 @@ def _is_below(real: str, root: str) -> bool:
     return not any(part.startswith(".") for part in inner.parts)
 
 
-def _read_regular(real: str) -> bytes | None:
+def _read_regular(real: str, most: int) -> bytes | None:
     """The bytes of a regular file, one more than are taken at most; None for anything else."""
     # Not through a link that was put there since the path was looked at.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -95,6 +105,6 @@ def _read_regular(real: str) -> bytes | None:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             return None
         with open(descriptor, "rb", closefd=False) as file:
-            return file.read(LARGEST + 1)
+            return file.read(most + 1)
     finally:
         os.close(descriptor)

@@ -17,9 +17,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import logging
 import os
 import re
+import shutil
 import stat
 import time
 import tomllib
@@ -243,6 +245,46 @@ class PaperStore:
             if entry != stored:
                 write_whole(self.metadata_path(key), _encoded(key, entry))
             return entry
+
+    async def put_pdf(
+        self, key: str, pdf: bytes, now: float, *, wins: bool = False, dry_run: bool = False
+    ) -> tuple[str, Path | None]:
+        """Put the PDF that somebody has into an entry: what became of it, and where the one that was there lies.
+
+        `stored`; `same` where it is there by its digest; `kept` for another one, which stays, or where the new one
+        `wins` is `replaced` and kept in the trash. STORE_ERROR or LOCK_TIMEOUT, and then nothing is written.
+        """
+        entry = self.read(key) or {}
+        if dry_run:
+            return self._judge_pdf(key, entry, pdf, wins=wins), None
+        async with self._writing(key):
+            entry = self.read(key) or {}
+            check_version(entry)
+            status = await asyncio.to_thread(self._judge_pdf, key, entry, pdf, wins=wins)
+            path, there, copy = self.pdf_path(key), self._find_pdf(key, entry), None
+            if status == "kept" or (status == "same" and self.has_pdf(entry)):
+                return status, None
+            if status == "replaced" and there is not None:
+                copy = self._trash_path(there, now)
+                await asyncio.to_thread(shutil.copyfile, there, copy)
+            if status != "same":
+                await asyncio.to_thread(write_whole, path, pdf)
+            own = {**own_of(entry), "size_bytes": len(pdf), "origin": "user-supplied"}
+            write_whole(self.metadata_path(key), _encoded(key, {**entry, "pdf_path": path.name, TABLE: own}))
+            return status, copy
+
+    def _find_pdf(self, key: str, entry: Mapping[str, Any]) -> Path | None:
+        """The PDF of an entry, or one under its name that it does not mention."""
+        places = (self.stored_pdf(entry), self.pdf_path(key))
+        return next((path for path in places if path is not None and path.is_file()), None)
+
+    def _judge_pdf(self, key: str, entry: Mapping[str, Any], pdf: bytes, *, wins: bool) -> str:
+        there = self._find_pdf(key, entry)
+        if there is None:
+            return "stored"
+        if hashlib.sha256(there.read_bytes()).digest() == hashlib.sha256(pdf).digest():
+            return "same"
+        return "replaced" if wins else "kept"
 
     def put_copy(self, key: str, now: float) -> Path:
         """Copy the metadata of an entry into the trash of the store, and give the copy."""
