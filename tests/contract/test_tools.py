@@ -25,7 +25,7 @@ PUBLISHED: dict[str, set[str]] = {
     "clinical_search": {"phase", "outcome", "country", "min_enrollment", "completed_from", "has_results"},
     "econ_search": {"dimensions"},
     "filing_search": set(),
-    "format_bibliography": {"bibliography", "format"},
+    "format_bibliography": {"bibliography", "format", "source"},
     "legal_search": {"judge", "docket_number", "cites"},
     "local_search": set(),
     "patent_search": {"depth", "legal_status", "claims", "family"},

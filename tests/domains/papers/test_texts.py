@@ -126,8 +126,15 @@ async def test_the_references_of_a_stored_pdf_are_audited_by_its_reference(tmp_p
     async with scholar_client({}, **settings) as (client, _):
         answer = await ask(client, "audit_bibliography", source=f"doi:{DOI}")
         sentence, _ = await refused(client, "audit_bibliography", source="10.1234/nowhere")
+        formatted = await ask(client, "format_bibliography", source=DOI, style="bibtex")
+        imported = await ask(client, "library_import", source=DOI)
+        found = await ask(client, "doiget_search_local", query="Brook weirs year:2020")
 
     assert [entry["title"] for entry in answer["entries"]] == ["How otters swim", "Weirs"]
+    assert formatted["entryCount"] == 2
+    assert "title = {How otters swim}" in formatted["bibliography"]
+    assert (imported["format"], imported["added"]) == ("text", 2)
+    assert [row["title"] for row in found["results"]] == ["Weirs"]
     assert sentence.startswith("10.1234/nowhere is not in the paper store; give the address of a page or document")
 
 

@@ -88,7 +88,7 @@ class ImportedReferences:
     dry_run: bool | None = None
 
 
-@procedure("import_references", settings={**STORE, **FILES})
+@procedure("import_references", settings={**STORE, **FILES}, runs=("stored_text",))
 async def import_references(
     context: Context,
     bibliography: str = "",
@@ -101,26 +101,34 @@ async def import_references(
     dry_run: bool = False,
     may_be_empty: bool = False,
     pdfs: bool = False,
+    source: str = "",
 ) -> ImportedReferences:
     """Puts the entries of a bibliography into the store, with their cite keys, keywords, notes, files and groups.
 
     What the store has stays, and what it lacks is filled; with `replace_stored` the bibliography wins, and a copy of
     each entry that it changes is kept. With `pdfs` the PDFs that its entries name are copied into the store, where they
-    lie below a folder of the settings. One without an entry is refused unless it `may_be_empty`. Nobody is asked over a
+    lie below a folder of the settings. `source` is a stored paper or a kept text whose section of references is the
+    bibliography. One without an entry is refused unless it `may_be_empty`. Nobody is asked over a
     network.
     """
-    from specloom.domains.trust.bibliography.documents import read_document
+    from specloom.domains.trust.bibliography.documents import read_document, read_stored_references
 
     from .library import PaperLibrary
 
-    if not bibliography.strip() and not path:
-        raise Fault("validation", "there is nothing to import: give a bibliography or a path", action="fix_arguments")
-    if bibliography.strip() and path:
-        message = "bibliography and path were given, each of which is what is imported; give one of them"
+    given = {"bibliography": bibliography.strip(), "path": path, "source": source}
+    names = [name for name, value in given.items() if value]
+    if not names:
+        message = "there is nothing to import: give a bibliography, a path or a source"
+        raise Fault("validation", message, action="fix_arguments")
+    if len(names) > 1:
+        message = f"{' and '.join(names)} were given, each of which is what is imported; give one of them"
         raise Fault("validation", message, action="fix_arguments")
     for name, labels in (("tags", tags), ("collections", collections)):
         _check_labels(name, labels)
-    text = bibliography if bibliography.strip() else await read_local_file(context, path)
+    if source:
+        text, format = await read_stored_references(context, source)  # noqa: A001
+    else:
+        text = bibliography if bibliography.strip() else await read_local_file(context, path)
     parsed = await read_document(context, text, format, most=MOST, is_linked=False, may_be_empty=may_be_empty)
     if parsed.following is not None:
         message = f"the bibliography has more than {MOST:,} entries, which is the most of one call; split it"
@@ -130,8 +138,8 @@ async def import_references(
         library.store.check_writable()
     rows = []
     takes = PdfTaker(context, library, Path(path).parent if path else None, wins=replace_stored, dry_run=dry_run)
-    given = zip(parsed.entries, parsed.places, parsed.untaken, strict=True)
-    for at, (work, (_, line), untaken) in enumerate(given, 1):
+    entries = zip(parsed.entries, parsed.places, parsed.untaken, strict=True)
+    for at, (work, (_, line), untaken) in enumerate(entries, 1):
         labelled = replace(work, collections=tuple(dict.fromkeys((*work.collections, *collections))))
         try:
             row = await _import(context, library, labelled, tags, wins=replace_stored, dry_run=dry_run)

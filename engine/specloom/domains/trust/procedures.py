@@ -121,7 +121,7 @@ async def bibliography_records(context: Context, document: str, format: str = ""
     return BibliographyRecords(format=told_format, records=records)
 
 
-@procedure("format_references", runs=("session_sources",))
+@procedure("format_references", runs=("session_sources", "stored_text"))
 async def format_references(
     context: Context,
     style: str,
@@ -129,14 +129,16 @@ async def format_references(
     session: str = "",
     bibliography: str = "",
     format: str = "auto",  # noqa: A002  the name of the tool's argument
+    source: str = "",
 ) -> Bibliography:
     """Formats sources, a document or a session as a bibliography: in a style, or in a format of reference managers.
 
-    Nobody is asked over a network.
+    `source` is a stored paper or a kept text whose section of references is the document. Nobody is asked over a
+    network.
     """
     from .bibliography.formatting import format_sources
 
-    return await format_sources(context, style, sources, session, bibliography, format)
+    return await format_sources(context, style, sources, session, bibliography, format, source)
 
 
 @procedure("check_recommendations", asks=("web", "ownership", "snapshots"), runs=("read_page",))

@@ -372,6 +372,18 @@ async def read_references(context: Context, address: str) -> tuple[str, str]:
     return section, "text"
 
 
+async def read_stored_references(context: Context, address: str) -> tuple[str, str]:
+    """The same of a stored paper or a kept text alone, so that nobody is asked; a `validation` fault for a page."""
+    if "://" in address and not address.startswith(_KEPT):
+        message = f"{address[:200]} is a page, which is not read here; audit_bibliography takes it as source"
+        raise Fault("validation", message, action="fix_arguments", argument="source")
+    return await read_references(context, address)
+
+
+_KEPT = "research://"
+"""How the addresses of kept texts begin."""
+
+
 async def _read_source(context: Context, address: str) -> str:
     """The text of a document; of a page that cannot be read, that of the stored PDF of the work at its address."""
     whole = await context.read_artifact(address)

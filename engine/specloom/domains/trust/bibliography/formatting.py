@@ -15,7 +15,7 @@ from ..records import Bibliography, Unreadable
 from .bibtex import to_biblatex, to_bibtex
 from .csl import to_csl
 from .csl_processor import write_in_csl
-from .documents import entry_from_json, parse_bibliography, run_reading
+from .documents import entry_from_json, parse_bibliography, read_stored_references, run_reading
 from .endnote import to_endnote
 from .entry import BibliographyEntry, assign_keys, from_source, parse_issued
 from .losses import find_losses
@@ -133,14 +133,17 @@ async def format_sources(
     session: str,
     document: str = "",
     format: str = "auto",  # noqa: A002  the name of the tool's argument
+    source: str = "",
 ) -> Bibliography:
-    """The bibliography; named sources come before a document, and that before a session.
+    """The bibliography; named sources come before a document, that before a stored paper's `source`, and a session.
 
     Pages in a style that people read show today as the day of access where the manuals ask for one; the interchange
     formats have no such day and stay the same from day to day. A style of another name is one of CSL.
     """
+    if source and not sources and not document.strip():
+        document, format = await read_stored_references(context, source)  # noqa: A001
     if not sources and not document.strip() and not session:
-        message = "nothing to format: give sources, a bibliography or a sessionId"
+        message = "nothing to format: give sources, a bibliography, a source or a sessionId"
         raise Fault("validation", message, action="fix_arguments")
     today = datetime.fromtimestamp(context.now(), UTC).date().isoformat()
     is_known = style in STYLES
