@@ -15,7 +15,7 @@ from specloom.core import Fault, count_tokens, dataclass
 from specloom.plugins import Context, procedure
 from specloom.plugins.records import record
 
-from .config import FILES, STORE, file_roots
+from .config import CACHE, FILES, STORE, file_roots
 from .entries import RECORD, SCHEMA_VERSION, TABLE, check_version, cite_key_of
 from .errors import PaperFault
 from .local_file import read_local_file
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from specloom.domains.trust.bibliography.entry import BibliographyEntry
 
     from .library import PaperLibrary
+    from .store import EntrySummary
 
 MOST = 2000
 """Works of one call."""
@@ -376,7 +377,6 @@ async def select_works(
     from specloom.domains.trust.bibliography.entry import from_source
     from specloom.domains.trust.bibliography.formatting import find_sources, is_named
 
-    from . import search
     from .library import PaperLibrary
 
     given = [name for name, value in (("refs", refs), ("query", query), ("sessionId", session)) if value]
@@ -401,8 +401,7 @@ async def select_works(
             elif is_named(work):
                 others.append(work)
     else:
-        entries = library.store.summaries()
-        fitting = search.rank(search.parse_query(query), entries) if query else entries
+        fitting = await _search(context, library, query) if query else library.store.summaries()
         rows = [row for _, row in fitting]
         keys = {row["safekey"]: None for row in rows}
     if len(keys) + len(others) > MOST:
@@ -421,7 +420,22 @@ async def select_works(
     return SelectedWorks(works, made, missing)
 
 
-@procedure("export_references", settings=STORE, runs=("session_sources",))
+async def _search(context: Context, library: PaperLibrary, query: str) -> Sequence[EntrySummary]:
+    """The entries with all words of a query in their records or the texts of their PDFs, best first."""
+    from . import search
+    from .texts import open_texts
+
+    asked, entries = search.parse_query(query), library.store.summaries()
+    pdfs = {row["safekey"]: path for one, row in entries if (path := library.store.stored_pdf({"pdf_path": one.pdf}))}
+    async with open_texts(context) as kept:
+        unread = await kept.refresh(context, pdfs) if asked.words else 0
+        texts = await kept.find(asked.words)
+    if unread:
+        context.notice(f"{unread} stored PDFs are not read yet, so their texts were not searched; ask again to go on.")
+    return search.rank(asked, entries, texts)
+
+
+@procedure("export_references", settings={**STORE, **CACHE}, runs=("session_sources",))
 async def export_references(
     context: Context,
     style: str,

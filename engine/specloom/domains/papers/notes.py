@@ -27,7 +27,7 @@ from specloom.domains.trust.reports.markup import escape
 from specloom.plugins import Context, procedure
 from specloom.plugins.records import record
 
-from .config import NOTES, STORE, notes_root
+from .config import CACHE, NOTES, STORE, notes_root
 from .exchange import select_works
 from .record import join_name
 
@@ -68,7 +68,7 @@ class WrittenNotes:
     dry_run: bool | None = None
 
 
-@procedure("write_notes", settings={**STORE, **NOTES}, runs=("session_sources", "export_session"))
+@procedure("write_notes", settings={**STORE, **NOTES, **CACHE}, runs=("session_sources", "export_session"))
 async def write_notes(
     context: Context,
     folder: str = "",
