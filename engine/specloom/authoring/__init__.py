@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .scaffold.common import ScaffoldError, default_folder, folder_of, folder_within
     from .scaffold.declarations import draft_capability, draft_collection, draft_lens, draft_resource, draft_toolset
     from .scaffold.project import draft_project
-    from .scaffold.openapi import draft_from_openapi
+    from .scaffold.openapi.draft import draft_from_openapi
     from .scaffold.provider import draft_provider
     from .scaffold.tool import draft_tool
     from .try_live import attempt, attempt_lines, example_of, find_operation, to_arguments, to_yaml
@@ -30,7 +30,7 @@ __getattr__ = exports(
         "scaffold.common": "ScaffoldError default_folder folder_of folder_within",
         "scaffold.declarations": "draft_capability draft_collection draft_lens draft_resource draft_toolset",
         "scaffold.project": "draft_project",
-        "scaffold.openapi": "draft_from_openapi",
+        "scaffold.openapi.draft": "draft_from_openapi",
         "scaffold.provider": "draft_provider",
         "scaffold.tool": "draft_tool",
         "try_live": "attempt attempt_lines example_of find_operation to_arguments to_yaml write_recordings",

@@ -29,7 +29,7 @@ class _Lapse:
 
 
 @dataclass(frozen=True, slots=True)
-class _RangeCall:
+class _ArgumentCall:
     """A call over one argument of an operation or a tool: `clamp(args.NAME, …)` or `lookup('TABLE', args.NAME)`."""
 
     place: Place
@@ -69,7 +69,7 @@ def _lapses_of_tool(spec: Spec, tool: Tool, examples: Sequence[Example]) -> Iter
 def _lapses_of_provider(spec: Spec, provider: Provider, examples: Sequence[Example], model: Model) -> Iterator[_Lapse]:
     """A row is reached by an example of any operation, a bound by one of the operation in which it stands."""
     operations = spec.root.get("operations")
-    looked: list[tuple[_RangeCall, Mapping[str, Shape], Mapping[str, list[Any]]]] = []
+    looked: list[tuple[_ArgumentCall, Mapping[str, Shape], Mapping[str, list[Any]]]] = []
     for entry in operations if isinstance(operations, Map) else ():
         operation = provider.operations.get(entry.key)
         contract = model.capabilities.get(operation.capability) if operation else None
@@ -94,7 +94,7 @@ def _values_of(examples: Iterable[Example]) -> dict[str, list[Any]]:
     return found
 
 
-def _bound_lapses(calls: Iterable[_RangeCall], values: Mapping[str, list[Any]]) -> Iterator[_Lapse]:
+def _bound_lapses(calls: Iterable[_ArgumentCall], values: Mapping[str, list[Any]]) -> Iterator[_Lapse]:
     for call in calls:
         if call.function != "clamp":
             continue
@@ -108,7 +108,7 @@ def _bound_lapses(calls: Iterable[_RangeCall], values: Mapping[str, list[Any]]) 
 
 
 def _row_lapses(
-    spec: Spec, looked: Iterable[tuple[_RangeCall, Mapping[str, Shape], Mapping[str, list[Any]]]]
+    spec: Spec, looked: Iterable[tuple[_ArgumentCall, Mapping[str, Shape], Mapping[str, list[Any]]]]
 ) -> Iterator[_Lapse]:
     reached: dict[str, set[str]] = {}
     closed: dict[str, set[str]] = {}
@@ -130,7 +130,7 @@ def _row_lapses(
             yield _Lapse(missed[0].place, f"{', '.join(entry.key for entry in missed)} of table {name}")
 
 
-def _calls_in(node: Node | None) -> Iterator[_RangeCall]:
+def _calls_in(node: Node | None) -> Iterator[_ArgumentCall]:
     """The calls over one argument in the expressions of a tree; examples have none."""
     if isinstance(node, YamlScalar):
         if isinstance(node.value, str) and ("clamp(" in node.value or "lookup(" in node.value):
@@ -147,14 +147,14 @@ def _calls_in(node: Node | None) -> Iterator[_RangeCall]:
             yield from _calls_in(item)
 
 
-def _calls_of(tree: Mapping[str, Any], place: Place) -> Iterator[_RangeCall]:
+def _calls_of(tree: Mapping[str, Any], place: Place) -> Iterator[_ArgumentCall]:
     children = tree.get("children") or []
     if tree.get("type") == "function_expression":
         if tree["value"] == "clamp" and len(children) == 3 and (name := _argument_of(children[0])):
             bounds = [_number_of(one) for one in children[1:]]
-            yield _RangeCall(place, "clamp", name, tuple(bounds))
+            yield _ArgumentCall(place, "clamp", name, tuple(bounds))
         if tree["value"] == "lookup" and len(children) == 2 and (name := _argument_of(children[1])):
-            yield _RangeCall(place, "lookup", name, (children[0].get("value"),))
+            yield _ArgumentCall(place, "lookup", name, (children[0].get("value"),))
     for child in children:
         if isinstance(child, dict):
             yield from _calls_of(child, place)

@@ -11,7 +11,7 @@ import yaml
 
 from specloom.authoring.examples.providers import check_provider
 from specloom.authoring.scaffold.common import ScaffoldError
-from specloom.authoring.scaffold.openapi import draft_from_openapi
+from specloom.authoring.scaffold.openapi.draft import draft_from_openapi
 from specloom.compiler import compile_provider
 from specloom.core.diagnostics import Report
 from specloom.model.model import Model

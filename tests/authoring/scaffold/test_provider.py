@@ -11,8 +11,11 @@ import yaml
 
 from specloom.authoring.examples.providers import check_provider
 from specloom.authoring.scaffold.common import ScaffoldError, default_folder, folder_of
+from specloom.authoring.scaffold.leaves import Leaf
+from specloom.authoring.scaffold.likeness import fits, match
 from specloom.authoring.scaffold.provider import UNDECIDED, converters, draft_provider
-from specloom.authoring.scaffold.sample import Leaf, fits, match, parse_sample, words_of
+from specloom.authoring.scaffold.sample import parse_sample
+from specloom.authoring.scaffold.words import words_of
 from specloom.compiler.build import weave
 from specloom.core.diagnostics import Place, Report
 from specloom.language.types import TEXT

@@ -14,7 +14,9 @@ from specloom.plugins import Procedure
 from specloom.specs import shipped_root
 
 from .common import ScaffoldError, check_name, draft, find_procedure, schema_type
-from .sample import ITEMS, Leaf, Sample, fits, match, parse_sample
+from .leaves import ITEMS, Leaf
+from .likeness import fits, match
+from .sample import Sample, parse_sample
 
 _KINDS = ("url", "boolean", "integer", "number", "timestamp", "list")
 """Kinds that a value's shape tells, the most particular first; anything else is text."""

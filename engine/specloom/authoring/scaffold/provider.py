@@ -18,21 +18,10 @@ from specloom.specs import parse_spec
 
 from ..examples.providers import DEFAULT_NOW, clock, to_response
 from .common import ScaffoldError, check_name, draft, find_capability, flow, made_up, selector
+from .leaves import ITEMS, Leaf, to_jmespath, to_selector
+from .likeness import SURE, candidates, fits, is_epoch, likeness, match
 from .request import DraftRequest, read_request, request_lines
-from .sample import (
-    ITEMS,
-    SURE,
-    Leaf,
-    Sample,
-    candidates,
-    fits,
-    is_epoch,
-    likeness,
-    match,
-    parse_sample,
-    to_jmespath,
-    to_selector,
-)
+from .sample import Sample, parse_sample
 
 UNDECIDED = "https://decide.invalid/the-address-from-the-documentation"
 """What the example expects until its author says where the request goes; `.invalid` never resolves (RFC 2606)."""

@@ -13,7 +13,8 @@ from specloom.core import MASK, dataclass, looks_issued, mask_values
 from specloom.model import Argument, Capability
 
 from .common import ScaffoldError, flow
-from .sample import WORDS, to_jmespath, words_of
+from .leaves import to_jmespath
+from .words import WORDS, words_of
 
 _QUERY_NAMES, _COUNT_NAMES, _KEY_NAMES = (frozenset(WORDS[kind].split()) for kind in ("query", "count", "key"))
 _CURSOR_NAMES, _SECRET_NAMES = frozenset(WORDS["cursor"].split()), tuple(WORDS["secret"].split())
