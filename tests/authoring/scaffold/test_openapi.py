@@ -227,6 +227,78 @@ def test_a_post_sends_what_is_asked_and_what_is_needed_by_the_first_way_without_
     assert "# not sent in the body: hints, string: Something more." in draft(model, SHELVES, "searchBooks")
 
 
+SEARCH = "paths /search post requestBody content application/json schema properties"
+
+
+def test_bounds_of_a_body_are_those_of_the_description_and_its_example_shows_them(model: Model) -> None:
+    document = change(f"{SEARCH} limit", {"type": "integer", "maximum": 50})
+
+    spec, _ = read(draft(model, document, "searchBooks"), model)
+
+    body = spec["operations"]["books"]["steps"][0]["body"]["json"]
+    assert body["limit"] == "=clamp(args.num_results, `1`, `50`)"
+    (example, *_) = spec["examples"]
+    assert (example["args"]["num_results"], example["expect"]["sent"]["main"]["json"]["limit"]) == (50, 50)
+
+
+def test_words_of_a_body_are_asked_for_where_they_stand(model: Model) -> None:
+    document = change(f"{SEARCH} sort_by", {"type": "string", "enum": ["relevance", "newest"]})
+
+    spec, marks = read(draft(model, document, "searchBooks"), model)
+
+    assert spec["operations"]["books"]["steps"][0]["body"]["json"]["sort_by"] == "=lookup('sort_by', args.sort_by)"
+    assert "sort_by of the body: the words of the table sort_by; the API takes relevance, newest" in marks.values()
+
+
+@pytest.mark.parametrize(
+    ("key", "kind", "paging"),
+    [
+        ("start_cursor", "string", "{cursor: {at: page.next_cursor}, most: 3, resume: true}"),
+        ("offset", "integer", "{offset: {from: 0}, most: 3, resume: true}"),
+        ("page", "integer", "{page: {from: 1}, most: 3, resume: true}"),
+    ],
+)
+def test_pages_of_a_post_are_proposed_with_their_place_in_the_body(
+    model: Model, key: str, kind: str, paging: str
+) -> None:
+    text = draft(model, change(f"{SEARCH} {key}", {"type": kind}), "searchBooks")
+
+    _, marks = read(text, model)
+
+    asked = f"whether further pages are read; if so: `paging: {paging}`, and `{key}: =position` in the body"
+    assert asked in marks.values()
+    # What is proposed is a spec, once it stands there.
+    written = text.replace(
+        "        body:\n          json:",
+        f"        paging: {paging}\n        body:\n          json:\n            {key}: =position",
+    )
+    report = Report()
+    spec = parse_spec("shelves.yaml", written.encode(), report)
+    assert spec is not None
+    assert compile_provider(spec, model.capabilities, report) is not None
+    assert list(report.errors) == []
+
+
+def test_a_header_that_the_api_needs_is_asked_for(model: Model) -> None:
+    version = {"name": "Shelf-Version", "in": "header", "required": True, "schema": {"type": "string"}}
+    document = change("paths /search post parameters", [version])
+
+    _, marks = read(draft(model, document, "searchBooks"), model)
+
+    assert marks["Shelf-Version"] == "a value of it, string; the API needs one"
+
+
+def test_what_a_mark_names_is_in_the_example(model: Model) -> None:
+    inside = {f"f{number}": {"type": "string", "example": f"something of the kind {number}"} for number in range(9)}
+    book = {"type": "object", "properties": {"inside": {"type": "object", "properties": inside}}}
+    text = draft(model, change("components schemas Book", book), "findBooks")
+
+    assert "it could be inside.f0 or inside.f1 or inside.f2" in text
+    (example, *_) = yaml.safe_load(text)["examples"]
+    (item,) = example["replies"]["main"]["json"]["items"]
+    assert item["inside"]["f2"] == "something of the kind 2"
+
+
 def test_a_description_of_3_1_as_json_has_types_in_lists_and_examples_in_lists(model: Model) -> None:
     document = change("openapi", "3.1.0")
     title = {"type": ["string", "null"], "examples": ["Otters"]}
@@ -287,6 +359,8 @@ REFS = {"$ref": "#/components/parameters/Nobody"}
         ("- a", "a", "the description is no object; one of OpenAPI begins with `openapi: 3.1.0`"),
         ("info: {}", "a", "the description has no `openapi`; OpenAPI 3.0 and 3.1 are read"),
         ("openapi: 3.1.0", "a", "/paths is not there; a description without paths has no operations"),
+        ("openapi: 3.1.0\npaths: {}", "a", "/paths is empty; a description without paths has no operations"),
+        ("openapi: 3.1.0\npaths: {x-a: {}}", "", "/paths is empty; a description without paths has no operations"),
         (SHELVES, "", "say which operation: --operation ID; there are findBooks, getBook, searchBooks"),
         (SHELVES, "findBook", "the description has no operation 'findBook'; did you mean \"findBooks\"?"),
         (SHELVES, "putBook", "/paths/~1books/put is PUT; a provider asks with GET or POST"),

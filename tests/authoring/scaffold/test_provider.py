@@ -12,7 +12,7 @@ import yaml
 from specloom.authoring.examples.providers import check_provider
 from specloom.authoring.scaffold.common import ScaffoldError, default_folder, folder_of
 from specloom.authoring.scaffold.leaves import Leaf
-from specloom.authoring.scaffold.likeness import fits, match
+from specloom.authoring.scaffold.likeness import SURE, fits, likeness, match
 from specloom.authoring.scaffold.provider import UNDECIDED, converters, draft_provider
 from specloom.authoring.scaffold.sample import parse_sample
 from specloom.authoring.scaffold.words import words_of
@@ -325,3 +325,29 @@ def test_a_number_can_be_an_id_that_is_told_as_text() -> None:
 
     assert leaf is not None
     assert converters(row["id"], leaf) == ["text"]
+
+
+def test_a_query_in_a_language_of_its_own_and_a_fixed_day_are_asked_for(model: Model) -> None:
+    sample = {"items": [{"title": "Otters", "url": "https://example.org/1"}]}
+
+    text = draft(model, sample, base="https://api.example.org/v1?q=title%3Aotters&since=2024-01-01")
+
+    assert "q: =args.query  # decide: how args.query stands in it, by `fill` or `join`; the address has title:" in text
+    assert "since: '2024-01-01'  # decide: a fixed day; what it follows from, or leave it out" in text
+
+
+def test_an_answer_that_is_one_result_is_not_taken_for_a_list_in_it(model: Model) -> None:
+    tags = [{"term": "Sea", "page": "https://example.org/t/1"}, {"term": "Fur", "page": "https://example.org/t/2"}]
+    whole = {"title": "Otters", "url": "https://example.org/1", "abstract": "They swim.", "tags": tags}
+    fields = model.capabilities["papers"].row
+
+    assert parse_sample(json.dumps(whole).encode(), fields).each == ""
+    assert parse_sample(json.dumps({"items": [whole, whole]}).encode(), fields).each == "items"
+
+
+def test_a_value_far_inside_a_result_is_a_question() -> None:
+    far = Leaf(("a", "b", "c", "title"), ("Otters",), everywhere=True)
+    near = Leaf(("a", "title"), ("Otters",), everywhere=True)
+    field = Argument("title", "text", "The title.", Place(""), TEXT)
+
+    assert likeness(field, far) < SURE <= likeness(field, near)

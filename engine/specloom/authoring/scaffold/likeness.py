@@ -15,6 +15,8 @@ from .words import ADDRESSED, CONTAINERS, NAMED, OTHERS, SAME, in_order, joined,
 
 SURE, ENOUGH = 0.85, 0.5
 """How alike a field and a leaf are that are surely one, and from where on it is worth a question to the author."""
+_FAR = 4
+"""From so many names on, a value is far enough from its result to be that of something else."""
 
 
 def match(fields: Mapping[str, Argument], leaves: Sequence[Leaf]) -> dict[str, Leaf | None]:
@@ -49,6 +51,8 @@ def likeness(field: Argument, leaf: Leaf) -> float:
         score -= 0.4
     if field.kind in {"timestamp", "date"} and isinstance(leaf.value, str) and not re.search(r"\d{4}", leaf.value):
         score -= 0.15  # a distance such as "3 days ago" is less than a date
+    if len([name for name in leaf.path if name != ITEMS]) >= _FAR:
+        score = min(score, SURE - 0.05)
     if field.kind == "url" and (relative or _is_of_api(str(first))):
         score = min(score, SURE - 0.2)
     return score

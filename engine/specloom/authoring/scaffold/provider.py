@@ -20,7 +20,7 @@ from ..examples.providers import DEFAULT_NOW, clock, to_response
 from .common import ScaffoldError, check_name, draft, find_capability, flow, made_up, selector
 from .leaves import ITEMS, Leaf, to_jmespath, to_selector
 from .likeness import SURE, candidates, fits, is_epoch, likeness, match
-from .request import DraftRequest, read_request, request_lines
+from .request import DraftRequest, body_doubts, read_request, request_lines
 from .sample import Sample, parse_sample
 
 UNDECIDED = "https://decide.invalid/the-address-from-the-documentation"
@@ -28,8 +28,9 @@ UNDECIDED = "https://decide.invalid/the-address-from-the-documentation"
 
 _TOKEN_REPLY: Mapping[str, Any] = {"json": {"access_token": "t", "token_type": "Bearer", "expires_in": 3600}}
 _LONGEST_TEXT = 160
-_LONGEST_REST = 200
-"""Signs of JSON that something in a result may have which nothing reads; what is larger is not in the example."""
+_LONGEST_REST, _LONGEST_INNER = 200, 40
+"""Signs of JSON that something in a result, and in a part of it, may have which nothing reads; what is larger is not in
+the example."""
 
 
 def draft_provider(
@@ -107,7 +108,9 @@ class _ProviderDraft:
             "homepage": self.homepage,
             "capability": self.contract.name,
             "request": self.request,
-            "query": list(request_lines(self.request)),
+            "query": list(request_lines(self.request, self.request.query)),
+            "headers": list(request_lines(self.request, self.request.headers)),
+            "body_doubts": body_doubts(self.request),
             "is_decided": bool(self.request.path) and bool(self.request.query or self.request.body_kind),
             "inputs": list(self.args()),
             "sample": self.sample,
@@ -132,7 +135,7 @@ class _ProviderDraft:
             return {"json": {"results": [row]}}
         if self.sample.decoder != "json":
             return {"text": _only_first_xml(self.sample)}
-        paths = [_to_list(leaf.path) for leaf in self.fields.values() if leaf is not None]
+        paths = [_to_list(leaf.path) for leaf in (*self.fields.values(), *self._rivals()) if leaf is not None]
         result = max(self.sample.results, key=lambda one: sum(_leads(one, path) for path in paths))
         result = _shortened(_pruned(result, paths))
         results = [*(_without(result, _to_list(path)) for path in lacking), result]
@@ -178,9 +181,19 @@ class _ProviderDraft:
     def _unknown(self, name: str) -> str:
         if self.sample is None:
             return "decide: a guess"
-        fitting = [leaf for leaf in self.sample.leaves if fits(self.contract.row[name].kind, leaf.value)]
-        named = f"; it could be {' or '.join(self._selector(one) for one in fitting[:3])}" if fitting else ""
+        fitting = self._fitting(name)
+        named = f"; it could be {' or '.join(self._selector(one) for one in fitting)}" if fitting else ""
         return f"decide: where it is; nothing in the sample is called like it{named}"
+
+    def _fitting(self, name: str) -> list[Leaf]:
+        """The first leaves whose kind would do for a field."""
+        leaves = self.sample.leaves if self.sample else ()
+        return [leaf for leaf in leaves if fits(self.contract.row[name].kind, leaf.value)][:3]
+
+    def _rivals(self) -> list[Leaf]:
+        """What the marks of fields that are still to be decided name, so that the example has it."""
+        open_fields = [name for name, leaf in self.fields.items() if leaf is None and self.contract.row[name].required]
+        return [leaf for name in open_fields for leaf in self._fitting(name)]
 
     def _find_id(self) -> Leaf | None:
         """What says of a result which it is."""
@@ -264,7 +277,7 @@ def converters(contract: Argument, leaf: Leaf) -> list[Any]:
 # --- The reply of a new spec's example: a sample cut down to one result, as the engine will be given it ---------------
 
 
-def _pruned(value: Any, paths: Sequence[Sequence[str]]) -> Any:
+def _pruned(value: Any, paths: Sequence[Sequence[str]], most: int = _LONGEST_REST) -> Any:
     """A result with what these paths lead to, and of the rest what is small."""
     if not isinstance(value, dict):
         return value
@@ -272,8 +285,8 @@ def _pruned(value: Any, paths: Sequence[Sequence[str]]) -> Any:
     for name, inner in value.items():
         below = [path[1:] for path in paths if path and path[0] == name]
         if below and all(below):
-            kept[name] = _pruned(inner, below)
-        elif below or len(json.dumps(inner, ensure_ascii=False, default=str)) <= _LONGEST_REST:
+            kept[name] = _pruned(inner, below, _LONGEST_INNER)
+        elif below or len(json.dumps(inner, ensure_ascii=False, default=str)) <= most:
             kept[name] = inner
     return kept
 

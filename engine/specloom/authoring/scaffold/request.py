@@ -17,6 +17,7 @@ from .leaves import to_jmespath
 from .words import WORDS, words_of
 
 _QUERY_NAMES, _COUNT_NAMES, _KEY_NAMES = (frozenset(WORDS[kind].split()) for kind in ("query", "count", "key"))
+_WHOLE_NAMES = _QUERY_NAMES.union(_COUNT_NAMES, *(WORDS[kind].split() for kind in ("page", "offset", "cursor")))
 _CURSOR_NAMES, _SECRET_NAMES = frozenset(WORDS["cursor"].split()), tuple(WORDS["secret"].split())
 _WANTED = {"integer": 10, "number": 10, "boolean": True, "list": ["otters"], "date": "2026-01-02"}
 
@@ -48,8 +49,8 @@ class DraftRequest:
     """What examples set a setting to, where that is not `k`."""
     _keys: dict[str, str] = field(default_factory=dict)
     """The parameter that each setting with a key was made for."""
-    pages: tuple[str, str] = ("", "")
-    """How a parameter asks for a further page, `page`, `offset` or `cursor`, and its name."""
+    pages: tuple[str, str, bool] = ("", "", False)
+    """How something asks for a further page, `page`, `offset` or `cursor`, its name, and whether it is in the body."""
 
     @property
     def verb(self) -> str:
@@ -64,21 +65,28 @@ class DraftRequest:
             self.args[name] = values[0] if values else _WANTED.get(argument.kind, "otters")
         return self.args[name]
 
-    def paging(self, kind: str, key: str) -> None:
+    def paging(self, kind: str, key: str, *, in_body: bool = False) -> None:
         """Remember by which parameter pages are asked for; a cursor before a number."""
         if not self.pages[0] or kind == "cursor":
-            self.pages = (kind, key)
+            self.pages = (kind, key, in_body)
 
     def place_cursor(self, reply: Any) -> None:
         """Propose how pages are read, with the place of the next cursor in a reply where there is one."""
-        kind, key = self.pages
+        kind, key, in_body = self.pages
         if not kind:
+            return
+        at = next(_find_next(reply, ()), None) or "page.WHERE_THE_NEXT_IS"
+        if in_body:
+            words = {"cursor": f"{{at: {at}}}", "page": "{from: 1}", "offset": "{from: 0}"}[kind]
+            paging = f"`paging: {{{kind}: {words}, most: 3, resume: true}}`"
+            self.doubts["paging"] = (
+                f"whether further pages are read; if so: {paging}, and `{flow(key)}: =position` in the body"
+            )
             return
         parameter = flow(key)
         words = f"{{parameter: {parameter}}}"
         if kind == "cursor":
-            at = next(_find_next(reply, ()), None)
-            words = f"{{parameter: {parameter}, at: {at or 'page.WHERE_THE_NEXT_IS'}}}"
+            words = f"{{parameter: {parameter}, at: {at}}}"
         rest = "most: 3, enough: length(rows) >= args.num_results"
         self.doubts["paging"] = f"whether further pages are read; if so: `paging: {{{kind}: {words}, {rest}}}`"
 
@@ -177,6 +185,8 @@ def guess(request: DraftRequest, name: str, contract: Capability, key: str, valu
         return request.add_key(name, word, says="The e-mail address of who asks."), "k"
     if is_text and "query" in arguments and word in _QUERY_NAMES:
         if "query" not in request.args:
+            if re.search(r"[:=<>\"()]", value):
+                request.doubts[key] = f"how args.query stands in it, by `fill` or `join`; the address has {value}"
             return "=args.query", request.use("query", arguments)
         request.doubts[key] = "whether this takes args.query as well"
     is_count = (is_text and value.isdigit()) or (isinstance(value, int) and not isinstance(value, bool))
@@ -188,7 +198,13 @@ def guess(request: DraftRequest, name: str, contract: Capability, key: str, valu
             if getattr(argument.shape, "values", None) or argument.kind == "list":
                 request.doubts[key] = f"how the API writes what args.{argument.name} says; a table, if not as it is"
             return f"=args.{argument.name}", sent
+    if is_text and _is_day(value):
+        request.doubts[key] = "a fixed day; what it follows from, or leave it out"
     return to_literal(value), value
+
+
+def _is_day(value: str) -> bool:
+    return re.fullmatch(r"(?:19|20)[0-9]{2}-[0-9]{2}(?:-[0-9]{2})?", value) is not None
 
 
 def _is_secret(key: str, value: str) -> bool:
@@ -205,7 +221,7 @@ def plain_name(key: str) -> str:
     if len(pieces) < 2:
         return pieces[0] if pieces else ""
     whole = "_".join(pieces)
-    return whole if whole in _COUNT_NAMES or whole in _QUERY_NAMES else pieces[-1]
+    return whole if whole in _WHOLE_NAMES else pieces[-1]
 
 
 def to_literal(value: Any) -> Any:
@@ -232,10 +248,24 @@ def _find_next(value: Any, path: tuple[str, ...]) -> Iterator[str]:
         yield from _find_next(inner, (*path, name))
 
 
-def request_lines(request: DraftRequest) -> Iterator[tuple[str, str]]:
-    """Each parameter as YAML on one line, with what is to be decided of it."""
-    for key, value in request.query.items():
+def request_lines(request: DraftRequest, part: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Each parameter or header as YAML on one line, with what is to be decided of it."""
+    for key, value in part.items():
         yield f"{_on_a_line(key)}: {_on_a_line(value)}", request.doubts.get(key, "")
+
+
+def body_doubts(request: DraftRequest) -> list[str]:
+    """What is to be decided of the keys of a body, each with the name of its key."""
+    return [
+        f"decide: {key} of the body: {request.doubts[key]}" for key in _keys_in(request.body) if key in request.doubts
+    ]
+
+
+def _keys_in(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from value
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _keys_in(inner)
 
 
 def _on_a_line(value: Any) -> str:

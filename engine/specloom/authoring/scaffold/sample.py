@@ -68,7 +68,9 @@ def _parse_json(document: Any, fields: Mapping[str, Argument]) -> Sample:
         return matched + min(len(candidate.items), 9) / 20 - candidate.depth / 20 - below
 
     scored = sorted(((score(one), one) for one in _candidates(document)), key=lambda pair: pair[0], reverse=True)
-    if not scored:
+    # An answer that is one result has more of its fields than the lists in it.
+    whole = score(_Candidate("", [document], lambda results: results[-1], 0)) if isinstance(document, dict) else 0.0
+    if not scored or whole >= scored[0][0] + 0.5:
         leaves = find_leaves([document], walk)
         return Sample("json", document, "", [document], leaves, rebuild=lambda results: results[-1])
     most, best = scored[0]
@@ -219,7 +221,7 @@ def _name_of(node: Any, prefixes: dict[str, str]) -> str:
     if not name.namespace:
         return str(name.localname)
     if name.namespace not in prefixes:
-        prefix = node.prefix if node.prefix and re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", node.prefix) else ""
+        prefix = node.prefix if node.prefix and re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", node.prefix) else ""
         prefix = prefix or f"n{len(prefixes) + 1}"
         while prefix in prefixes.values():
             prefix += "x"

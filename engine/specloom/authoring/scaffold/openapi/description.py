@@ -126,6 +126,8 @@ def find_operation(description: Description, wanted: str) -> tuple[str, str, Doc
     paths = description.get(DocumentNode(description.document, ""), "paths", dict)
     if paths is None:
         raise ScaffoldError("/paths is not there; a description without paths has no operations")
+    if not any(str(path).startswith("/") for path in paths.value):
+        raise ScaffoldError("/paths is empty; a description without paths has no operations")
     named: dict[str, tuple[str, str, DocumentNode, DocumentNode]] = {}
     for path in paths.value:
         if not str(path).startswith("/"):

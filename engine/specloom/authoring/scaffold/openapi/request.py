@@ -122,8 +122,9 @@ def _shape_argument(
     if argument.kind in {"integer", "number"} and not enum:
         low, high = schema.value.get("minimum", 1), schema.value.get("maximum")
         if isinstance(high, (int, float)) and isinstance(low, (int, float)):
-            within = min(max(sent, low), high)
-            return f"=clamp(args.{argument.name}, `{low}`, `{high}`)", within
+            # The example asks for the most there is, so that it shows the bound.
+            request.args[argument.name] = high
+            return f"=clamp(args.{argument.name}, `{low}`, `{high}`)", high
         return value, sent
     words = [str(one) for one in getattr(argument.shape, "values", None) or ()]
     if enum and words:
@@ -190,6 +191,13 @@ def read_body(
         counted, before = dict(request.config), dict(request.args)
         spec, sent = guess(request, name, contract, key, value)
         is_ours = isinstance(spec, str) and spec.startswith(("=args.", "=config."))
+        paging = next((kind for kind, names in _PAGING.items() if plain_name(key) in names), "")
+        if paging and not is_ours and key not in needed:
+            request.config, request.args = counted, before
+            request.paging(paging, key, in_body=True)
+            continue
+        if is_ours and spec.startswith("=args."):
+            spec, sent = _shape_argument(contract, spec, sent, key, property_, property_, request)
         if not is_ours and key not in needed:
             request.config, request.args = counted, before
             kind = type_of(property_.value)
