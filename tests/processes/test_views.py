@@ -55,6 +55,11 @@ addEventListener("message", (event) => {
 """
 
 
+PICTURE = (
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
+)
+
+
 class Seen:
     """What a page did while it was open, beside showing something."""
 
@@ -255,3 +260,30 @@ def test_slots_of_another_template_are_not_drawn(page: Any, tmp_path: Path) -> N
     inner, _ = frame(page, document, result, tmp_path)
 
     assert inner.locator("pre").inner_text() == "T"
+
+
+def test_a_gallery_shows_the_picture_that_its_answer_holds_and_links_the_others(page: Any, tmp_path: Path) -> None:
+    others = {"label": "Far", "file": "https://img.example.org/far.webp", "small": "https://small.example.net/1"}
+    images = [{"label": "Near", "file": "https://img.example.org/near", "picture": PICTURE}, others]
+    filled = {"template": "gallery", "title": "Images", "slots": {"title": "otters", "images": images}}
+    seen = show(page, view_document(shipped_model().views["gallery"], filled), tmp_path)
+
+    assert page.locator("img").evaluate_all("all => all.map((one) => [one.alt, one.naturalWidth])") == [["Near", 1]]
+    far = page.locator(".tile", has_text="Far")
+    assert far.locator("svg").get_attribute("aria-label").startswith("Far: the picture is not loaded")
+    assert far.locator("a").evaluate_all("all => all.map((one) => one.textContent)") == [
+        "Far",
+        "WebP",
+        "from small.example.net",
+    ]
+    assert seen.nothing(), vars(seen)
+    assert page.evaluate(CHECKS) == []
+
+
+def test_a_picture_by_its_address_is_not_loaded(page: Any, tmp_path: Path) -> None:
+    image = {"label": "Far", "picture": "https://img.example.org/far.png"}
+    filled = {"template": "gallery", "title": "Images", "slots": {"title": "otters", "images": [image]}}
+    seen = show(page, view_document(shipped_model().views["gallery"], filled), tmp_path)
+
+    assert page.locator("img").count() == 0
+    assert seen.nothing(), vars(seen)
