@@ -16,6 +16,7 @@ from specloom.core import dataclass
 from specloom.domains.text import find_doi, find_identifiers, strip_markup
 
 from ..citations.reference import LONGEST_REFERENCE, parse_reference
+from ..sources.classify import find_own_doi
 from .entry import BibliographyEntry, from_source, normalize
 
 # --- Lines ------------------------------------------------------------------------------------------------------------
@@ -324,7 +325,8 @@ def parse_plain(text: str, before: BibliographyEntry | None = None) -> Bibliogra
     if same and before is not None and before.authors:
         words = f"{before.text[: _end_of_authors(before)]} {words[same.end() :]}".strip()
     address = _ADDRESS.search(words)
-    doi = find_doi(words)
+    # The DOI of an entry is one that it gives by itself, or that of an address which leads to the work.
+    doi = find_doi(_ADDRESS.sub(" ", words)) or next(filter(None, map(find_own_doi, _ADDRESS.findall(words))), "")
     if len(words.split()) < _FEWEST_WORDS and len(words) < 20 and not doi and address is None:
         return f"{shown!r} has too few words for a reference"
     reference = parse_reference(words)

@@ -43,6 +43,7 @@ from .examination import (
     needs_page,
     needs_search,
     read_titles,
+    settle_mention,
     to_provenance,
 )
 from .existence import find_by_dois
@@ -191,8 +192,12 @@ def _to_item(source: Mapping[str, str], *, claims: bool = True) -> AuditItem:
 def _from_entry(entry: BibliographyEntry) -> AuditItem:
     derived = bool(entry.doi) and entry.url == f"https://doi.org/{entry.doi}"
     url = "" if derived else entry.url
-    doi = to_doi(entry.doi) or find_doi(entry.url)
-    return AuditItem(entry, _to_examination(entry, doi, url), doi=doi, url=url)
+    doi = to_doi(entry.doi) or find_own_doi(entry.url)
+    examination = _to_examination(entry, doi, url)
+    if examination.identifier is None and not examination.mentioned:
+        # A DOI in the address of a comment, a post or a search is not that of the entry.
+        examination.mentioned = find_doi(entry.url)
+    return AuditItem(entry, examination, doi=doi, url=url)
 
 
 def _to_examination(entry: BibliographyEntry, doi: str, url: str) -> CitationExamination:
@@ -532,13 +537,17 @@ async def _check_links(context: Context, items: Sequence[AuditItem], progress: _
 
 
 async def _check_existence(context: Context, items: Sequence[AuditItem], progress: _Progress) -> None:
-    by_doi = await find_by_dois(context, [item.examination.doi for item in items if item.examination.doi])
+    asked = [doi for item in items if (doi := item.examination.doi or item.examination.mentioned)]
+    by_doi = await find_by_dois(context, asked)
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def check(item: AuditItem) -> None:
         examination = item.examination
         if examination.doi:
             examination.standing = by_doi[examination.doi]
+        elif examination.mentioned:
+            settle_mention(examination, by_doi[examination.mentioned])
+            item.doi = examination.mentioned if examination.standing is examination.mention else ""
         async with turns:
             if examination.identifier is not None and not examination.doi and not progress.is_late():
                 await find_standing(context, examination)

@@ -61,7 +61,8 @@ class CitationExamination:
 
     `identifier` names the work, None where only words do, and is `in_address` where it was read from there; `parties`
     are those of a court's case. `venue` is where it appeared, where that is not compared. `is_chapter` says that an
-    ISBN is that of the book around the work. `record` is the standing of the work that a search found.
+    ISBN is that of the book around the work. `record` is the standing of the work that a search found. `mentioned` is
+    a DOI in an address that may only speak of its work (a comment, a search), and `mention` the standing of that.
     """
 
     reference: Reference
@@ -80,6 +81,8 @@ class CitationExamination:
     titles: tuple[str, ...] = ()
     reading: SourceReading | None = None
     late: str = ""
+    mentioned: str = ""
+    mention: Standing = UNASKED
 
     @property
     def doi(self) -> str:
@@ -210,6 +213,18 @@ def needs_search(examination: CitationExamination) -> bool:
 async def find_words(context: Context, examination: CitationExamination, *, most: int) -> None:
     """Look for the work by its words in the first `most` indexes."""
     examination.search = await find_by_reference(context, examination.reference, most=most)
+
+
+def settle_mention(examination: CitationExamination, mention: Standing) -> None:
+    """Take in who knows the DOI in an address that may only speak of its work.
+
+    It is the work that was cited where its record has the title; else nothing is said of the citation by it.
+    """
+    examination.mention = mention
+    if examination.standing is not UNASKED or mention.state != "found" or mention.work is None:
+        return
+    if examination.compare(mention.work).title.verdict == "match":
+        examination.standing = mention
 
 
 def find_record_doi(examination: CitationExamination) -> str:
@@ -346,7 +361,15 @@ def _find_possible(examination: CitationExamination) -> PossibleMatch | None:
             return None
         work = examination.record.work or search.work
         return PossibleMatch(work, search.match, examination.record.notice or work.notice)
-    return PossibleMatch(near, examination.compare(near), near.notice) if near is not None else None
+    if near is not None:
+        return PossibleMatch(near, examination.compare(near), near.notice)
+    return to_possible(examination, examination.mention)
+
+
+def to_possible(examination: CitationExamination, mention: Standing) -> PossibleMatch | None:
+    """The work of a DOI that an address has, as one that may be meant."""
+    work = mention.work
+    return PossibleMatch(work, examination.compare(work), mention.notice or work.notice) if work is not None else None
 
 
 def _is_only_address(examination: CitationExamination) -> bool:

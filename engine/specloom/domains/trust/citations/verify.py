@@ -47,6 +47,8 @@ from .examination import (
     needs_search,
     read_link,
     read_titles,
+    settle_mention,
+    to_possible,
     to_provenance,
 )
 from .existence import find_by_doi
@@ -71,8 +73,8 @@ INDEXES = 9
 """Indexes in which a citation is looked for by its words."""
 IN_DOUBT = "its identifier may be that of another work, which was not read for the claim"
 MENTION = (
-    "identifier: {kind} {value} stands in the address of a page that may only speak of it, so it was not looked up; "
-    "give it by itself to have the work checked"
+    "identifier: {kind} {value} stands in the address of a page that may only speak of it, so the work was not "
+    "checked; give it by itself to have that done"
 )
 MENTIONED = ("doi", "arxiv", "pmid", "pmcid")
 """Kinds of identifiers that stand in addresses of pages which speak of a work, too."""
@@ -91,6 +93,7 @@ class _Verification:
     reading: SourceReading | None = None
     work: WorkInHand = field(default_factory=WorkInHand)
     is_mention: bool = False
+    mentioned: str = ""
     obstacle: str = ""
 
     def tell(self, **fields: Any) -> None:
@@ -142,6 +145,7 @@ async def _verify(context: Context, citation: str, claim: str) -> Citation:
     )
     check = _Verification(context, empty, is_mention=is_mention)
     if mentioned is not None:
+        check.mentioned = mentioned.value if mentioned.kind == "doi" else ""
         check.note(MENTION.format(kind=mentioned.kind, value=mentioned.value))
     identifier = detected.identifier
     if identifier is not None:
@@ -173,6 +177,9 @@ async def _verify(context: Context, citation: str, claim: str) -> Citation:
 def to_examination(detected: Detected, text: str) -> CitationExamination:
     """What a citation in words says of its work, to be examined."""
     identifier = detected.identifier
+    mentioned = ""
+    if identifier is not None and identifier.kind == "doi" and _is_mention(detected):
+        mentioned, identifier = identifier.value, None
     if identifier is not None and identifier.kind in _NO_WORKS:
         identifier = None
     urls = [each.value for each in detected.identifiers if each.kind == "url"]
@@ -187,6 +194,7 @@ def to_examination(detected: Detected, text: str) -> CitationExamination:
         in_address=is_url and identifier is not None and identifier.start < len(urls[0]),
         parties=find_parties(detected.rest) if is_case else "",
         decided=find_decided(text, identifier) if identifier is not None and is_case else None,
+        mentioned=mentioned,
     )
 
 
@@ -229,6 +237,14 @@ async def _check_work(check: _Verification, examination: CitationExamination) ->
     """Fills in what is known of a work by its identifier, by its words, and by the page at its address."""
     context = check.context
     await find_standing(context, examination)
+    if examination.mentioned:
+        settle_mention(examination, await find_by_doi(context, examination.mentioned))
+        is_same = (
+            "its record has the title"
+            if examination.standing is examination.mention
+            else "told as possibleMatch at most"
+        )
+        check.note(f"doi: {examination.mentioned} stands in an address that may only speak of its work; {is_same}")
     if needs_search(examination):
         await find_words(context, examination, most=INDEXES)
         if doi := find_record_doi(examination):
@@ -310,15 +326,25 @@ async def _check_address(check: _Verification, examination: CitationExamination,
     _tell(check, examination, finding)
     check.addresses = link.readable
     check.work = WorkInHand(doi=find_own_doi(url))
+    page = check.reading.page if check.reading is not None else None
+    if page is None and check.mentioned:
+        await _tell_mentioned(check, examination)
     if check.reading is None:
         return
-    page = check.reading.page
     if page is None:
         check.note(f"page: it could not be read ({check.reading.error})")
         return
     check.note(f"page: {check.reading.url} was read by {page.get('extractedBy') or 'the reader'}")
     if doi := str(page.get("detectedDoi") or "") or find_own_doi(url):
         await _check_article(check, doi, page.get("metadata") or {})
+
+
+async def _tell_mentioned(check: _Verification, examination: CitationExamination) -> None:
+    """The work of the DOI in an address whose page is closed, as one that may be meant: nothing follows from it."""
+    mention = await find_by_doi(check.context, check.mentioned)
+    check.note(f"doi: the page is closed, so {check.mentioned} of its address was looked up", *mention.trail)
+    if (possible := to_possible(examination, mention)) is not None:
+        check.tell(possible_match=possible.to_json())
 
 
 async def _check_article(check: _Verification, doi: str, metadata: Mapping[str, Any]) -> None:
