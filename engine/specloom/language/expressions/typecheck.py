@@ -344,6 +344,8 @@ class TypeChecker:
             self._check_template(children[0], shapes[1], at)
         if name == "capture":
             self._check_pattern(children[1], at)
+        if name == "clamp":
+            self._check_bounds(children[1], children[2])
         return TypedValue(function.result_for(shapes))
 
     def _visit_loosely(self, children: list[Node], current: TypedValue, at: int) -> None:
@@ -423,6 +425,15 @@ class TypeChecker:
             for name in placeholders(text):
                 if name not in record.fields:
                     self.report_name(name, record.fields, int(template.get("at", at)))
+
+    def _check_bounds(self, low: Node, high: Node) -> None:
+        bounds = [one.get("value") for one in (low, high) if one["type"] == "literal"]
+        numbers = [one for one in bounds if isinstance(one, (int, float))]
+        if len(numbers) == 2 and numbers[0] > numbers[1]:
+            message = (
+                f"clamp() has {numbers[0]:g} as its least and {numbers[1]:g} as its most, so it always gives the one"
+            )
+            self.report("E204", message, "write clamp(number, least, most)", int(low.get("at", 0)))
 
     def _check_pattern(self, pattern: Node, at: int) -> None:
         text = pattern.get("value")
