@@ -540,6 +540,22 @@ def test_a_new_provider_is_written_once_and_says_what_is_next(
     assert (specs / "providers.d" / "beta.yaml").read_text(encoding="utf-8") == written
 
 
+@pytest.mark.usefixtures("specs")
+def test_what_a_new_file_asks_its_author_to_decide_is_no_error_besides(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sample = tmp_path / "sample.json"
+    sample.write_text('{"items": [{"a": "x", "n": 3}, {"a": "y", "n": 4}]}', encoding="utf-8")
+    words = ["--capability", "demo_pages", "--from", str(sample), "--base", "https://beta.example/find?q=otter"]
+
+    code, out, err = run(capsys, "new", "provider", "beta", *words, "--to", str(tmp_path))
+
+    assert code == 0
+    assert "# decide: " in Path(out.strip()).read_text(encoding="utf-8")
+    assert "E401" not in err
+    assert "settle what is marked `decide`" in err
+
+
 def test_a_file_in_the_way_is_never_overwritten(
     specs: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -188,7 +188,11 @@ def new(options: Namespace) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
     create(path, text)
     say(str(path))
+    lines = text.splitlines()
     for one in judge_one(str(path), text.encode(), executor.model):
+        # What its line asks the author to decide is said by that already.
+        if one.code == "E401" and "# decide: " in lines[one.place.line - 1]:
+            continue
         tell(render(one, {str(path): text}, colour=Paint(sys.stderr, os.environ).on))
     first = f"settle what is marked `decide` in {path}, then run" if "decide" in text else "run"
     program = name_program()[0]
