@@ -155,8 +155,8 @@ def test_what_to_do_comes_first_and_details_when_they_are_asked_for() -> None:
         "  - M is asked first for 5 kinds of search: Where M is.",
         "  - MEMORY_ENABLED=true switches on memory",
         "",
-        "`specloom doctor --details` shows every provider, tool and place; `--reach` tries whether providers can "
-        "be reached.",
+        "`specloom doctor --details` shows every provider, tool and place; `--reach` tries whether providers",
+        "can be reached.",
     ]
     assert whole[:13] == short[:13]
     assert whole[13:] == finding_lines(findings, plain, 100)

@@ -646,8 +646,72 @@ def test_an_answer_is_written_to_the_file_that_is_named(
     assert "Otters" in page.read_text(encoding="utf-8")
     assert json.loads(data.read_text(encoding="utf-8"))["answer"] == json.loads(shown)["answer"]
     assert not page.read_text(encoding="utf-8").startswith("{")
-    assert nowhere[0] == 1
-    assert "none/page.md cannot be written" in nowhere[2].replace(os.sep, "/")
+    assert nowhere[0] == 2
+    assert "there is no folder" in nowhere[2]
+    assert len(upstream.calls) == 3
+
+
+def test_a_file_that_cannot_be_written_is_told_before_anything_is_asked(
+    upstream: Loopback, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    code, out, err = run(capsys, "call", "demo_find", "query=otters", "-o", str(tmp_path))
+
+    assert (code, out) == (2, "")
+    assert err == f"specloom: {tmp_path} is a folder; name a file in it\n"
+    assert upstream.calls == []
+
+
+@pytest.mark.parametrize(("words", "same"), [(("help",), ("--help",)), (("help", "call"), ("call", "--help"))])
+def test_help_is_a_command_as_well(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], same: tuple[str, ...]
+) -> None:
+    assert run(capsys, *words) == run(capsys, *same)
+
+
+def test_version_is_a_command_as_well(specs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "version") == run(capsys, "--version")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("list", "tool"), "specloom list: error: there is no 'tool' here; did you mean \"tools\"?\n"),
+        (("completion", "bsh"), "specloom completion: error: there is no 'bsh' here; did you mean \"bash\"?\n"),
+        (("completion", "x"), "there is no 'x' here; known: bash, fish, powershell, zsh\n"),
+    ],
+)
+def test_a_misspelt_choice_is_told_with_the_one_that_is_meant(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], says: str
+) -> None:
+    code, out, err = run(capsys, *words)
+
+    assert (code, out) == (2, "")
+    assert err.endswith(says)
+
+
+def test_a_strange_option_is_told_with_options_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "call", "demo_find", "--zzz")
+
+    assert code == 2
+    assert "--zzz; known: --cache, " in err
+    assert "pairs" not in err
+
+
+@pytest.mark.parametrize("command", ["call", "explain"])
+def test_a_misspelt_tool_is_a_wrong_word_of_the_command_line(
+    specs: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    assert run(capsys, command, "demo_fnd", "query=x") == (
+        2,
+        "",
+        "specloom: there is no tool 'demo_fnd'; did you mean \"demo_find\"?\n",
+    )
+
+
+def test_an_argument_that_is_missing_is_a_wrong_command_line_to_explain_too(
+    specs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert [run(capsys, command, "demo_find")[0] for command in ("call", "explain")] == [2, 2]
 
 
 def test_schemas_are_written_for_every_kind(specs: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -694,7 +758,7 @@ def test_half_a_surrogate_in_an_answer_does_not_end_the_command(specs: Path) -> 
         out, err = child.communicate(timeout=60)
 
     assert b"Traceback" not in err
-    assert child.returncode in {0, 1}
+    assert child.returncode in {0, 2}
     assert out or err
 
 

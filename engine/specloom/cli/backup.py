@@ -46,6 +46,8 @@ def restore(options: Namespace) -> int:
     """Put a backup in the place of what is remembered, and say what was erased since it was made."""
     from specloom.storage import BackupError, restore_backup
 
+    if not Path(options.file).is_file():
+        raise CommandError(f"there is no file {options.file}")
     folder = Path(state_folder(os.environ))
     erasures = list(_list_erasures(folder))
     try:

@@ -86,6 +86,17 @@ def answer(
     return code
 
 
+def find_tool(executor: Executor, name: str) -> Tool:
+    """The tool of a command line; CommandError, with the name that it is most like, where there is none."""
+    try:
+        return executor.tool(name)
+    except Fault as fault:
+        said = fault.message if "did you mean" in fault.message else f"{fault.message}; `specloom list tools` has them"
+        # It may be there, and left out for its errors.
+        is_whole = not any("`specloom check`" in one for one in executor.problems)
+        raise CommandError(said, USAGE if is_whole else PROBLEMS) from None
+
+
 def to_pairs(words: Sequence[str]) -> list[tuple[str, str]]:
     """Words as pairs: `KEY=VALUE`, or `KEY@FILE` for the text of a file (`-` for what is piped in)."""
     pairs = []

@@ -79,7 +79,8 @@ class Diagnosis:
             return [*lines, "", *finding_lines(list(self.findings), paint, width)]
         asked = any(one.about == NO_NETWORK or one.about.startswith("reach ") for one in self.findings)
         reach = "" if asked else "; `--reach` tries whether providers can be reached"
-        return [*lines, "", own_words(f"`specloom doctor --details` shows every provider, tool and place{reach}.")]
+        rest = own_words(f"`specloom doctor --details` shows every provider, tool and place{reach}.")
+        return [*lines, "", *_wrapped([rest], width, mark="")]
 
     def to_json(self) -> dict[str, Any]:
         """The diagnosis as data."""
@@ -155,13 +156,19 @@ def _name(tools: Sequence[str]) -> str:
     )
 
 
-def _wrapped(items: Sequence[str], width: int) -> list[str]:
+def _wrapped(items: Sequence[str], width: int, mark: str = "  - ") -> list[str]:
+    """Each item in lines of a width, the first after a mark."""
     import textwrap
 
     return [
         line
         for item in items
         for line in textwrap.wrap(
-            item, width, initial_indent="  - ", subsequent_indent="    ", break_on_hyphens=False, break_long_words=False
+            item,
+            width,
+            initial_indent=mark,
+            subsequent_indent=" " * len(mark),
+            break_on_hyphens=False,
+            break_long_words=False,
         )
     ]

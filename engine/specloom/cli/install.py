@@ -23,6 +23,8 @@ from .tool_states import known_variables
 
 MOST_KEYS = 3
 """For so many keys a person is asked; further ones are named by `--key`."""
+HOST_COLUMNS = 33
+"""Columns of the list of hosts before the file: the longest name, the longest state, and the gaps."""
 BACKUP = ".before-{name}"
 """What the copy of a host's file is called that is made before the first change."""
 
@@ -90,6 +92,14 @@ def uninstall(options: Namespace) -> int:
 # --- which host, file, command and variables --------------------------------------------------------------------------
 
 
+def _short_path(path: Path, width: int) -> str:
+    """A path with `~` for the home; of one that is too long for the width the beginning and the name."""
+    whole = str(path)
+    if path.is_relative_to(Path.home()):
+        whole = str(Path("~") / path.relative_to(Path.home()))
+    return whole if len(whole) <= width else f"{whole[: max(8, width - len(path.name) - 2)]}…{os.sep}{path.name}"
+
+
 def _list_hosts(name: str) -> int:
     rows = []
     for host in load_hosts().values():
@@ -103,9 +113,9 @@ def _list_hosts(name: str) -> int:
                 state = "its file is not valid"
         elif path.parent.exists() and path.parent != Path.home():
             state = "not installed"
-        rows.append([host.name, state, f"{host.title}: {path}"])
+        rows.append([host.name, state, _short_path(path, columns() - HOST_COLUMNS)])
     say("\n".join(table(rows, columns())))
-    tell(f"next: `{name_program()[0]} install HOST` for one of them; `--dry-run` shows what it would write")
+    tell(f"next: `{name_program()[0]} install HOST`; `--dry-run` shows what it would write")
     return 0
 
 

@@ -24,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Without any word it helps. 130 says that it was interrupted, and 141 that who read its output left before the end,
     as a shell would say both.
     """
-    words = list(sys.argv[1:] if argv is None else argv)
+    words = _usual(list(sys.argv[1:] if argv is None else argv))
     _drop_unfilled()
     if project_folder(os.environ) and not _has_project():
         return USAGE
@@ -48,6 +48,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return READER_LEFT
     return code
+
+
+def _usual(words: list[str]) -> list[str]:
+    """The words of a command line where it begins with one that other programs know as a command."""
+    if words[:1] == ["help"]:
+        return [*words[1:], "--help"]
+    return ["--version"] if words == ["version"] else words
 
 
 def _has_project() -> bool:

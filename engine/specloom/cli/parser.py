@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
-    from typing import Any
+    from typing import Any, NoReturn
 
     _Table = Mapping[str, Any]
 
@@ -31,9 +31,8 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     if strange:
         from specloom.core import did_you_mean
 
-        slips = (
-            did_you_mean(one.partition("=")[0], command.get("arguments", ())) for one in strange if one[:2] == "--"
-        )
+        known = [name for name in command.get("arguments", ()) if name.startswith("-")]
+        slips = (did_you_mean(one.partition("=")[0], known) for one in strange if one[:2] == "--")
         near = next(filter(None, slips), "")
         options.parser.error(f"unrecognized arguments: {' '.join(strange)}" + (f"; {near}" if near else ""))
     return options
@@ -74,9 +73,7 @@ def make_parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
 def _add_commands(
     parser: argparse.ArgumentParser, metavar: str, commands: _Table, shared: _Table, words: Sequence[str] | None
 ) -> None:
-    inner = parser.add_subparsers(
-        metavar=metavar, required=True, dest=metavar.lower(), parser_class=argparse.ArgumentParser
-    )
+    inner = parser.add_subparsers(metavar=metavar, required=True, dest=metavar.lower(), parser_class=_Command)
     asked = words[0] if words else None
     for name, command in commands.items():
         if asked in commands and name != asked:
@@ -167,7 +164,27 @@ class _RawFormatter(_Formatter, argparse.RawDescriptionHelpFormatter):
     """The same, with texts as they are."""
 
 
-class _Parser(argparse.ArgumentParser):
+_CHOICE, _CHOICES = "invalid choice: ", " (choose from "
+"""What argparse writes before a value that is no choice, and before what there is to choose from."""
+
+
+class _Command(argparse.ArgumentParser):
+    """The parser of a command: a value that is none of its choices is told with the one that it is most like."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong, and end."""
+        _, found, rest = message.partition(_CHOICE)
+        value, _, choices = rest.rpartition(_CHOICES)
+        if found and choices:
+            from specloom.core import did_you_mean
+
+            names = [one.strip(" '") for one in choices.removesuffix(")").split(",")]
+            near = did_you_mean(value.strip("'"), names) or f"there is {', '.join(names)}"
+            message = f"there is no {value} here; {near}"
+        super().error(message)
+
+
+class _Parser(_Command):
     """The parser of the whole, whose help is there without it as well."""
 
     commands: _Table

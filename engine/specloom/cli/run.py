@@ -17,6 +17,7 @@ from .common import (
     EXITS,
     CommandError,
     answer,
+    find_tool,
     say,
     tell,
     tell_fault,
@@ -134,8 +135,10 @@ def call(options: Namespace) -> int:
     owner = local_owner(os.environ, executor.problems)
     for problem in executor.problems:
         tell(f"specloom: {problem}")
-    raw = to_raw(executor.tool(options.tool), options.pairs)
+    raw = to_raw(find_tool(executor, options.tool), options.pairs)
     _check_view(executor, options)
+    for path in filter(None, (options.output, options.html)):
+        _check_place(path)
 
     def progress(_: float, __: float | None, says: str | None) -> None:
         tell(f"  {says}")
@@ -200,6 +203,17 @@ def _check_view(executor: Executor, options: Namespace) -> None:
         raise CommandError(f"{tool.name} has no view; tools that have one: {', '.join(able)}")
 
 
+def _check_place(path: str) -> None:
+    """Refuse a file that cannot be written, before anything is asked for it."""
+    folder = os.path.dirname(os.path.abspath(path))  # noqa: PTH120, PTH100 - pathlib is for who writes it
+    if os.path.isdir(path):  # noqa: PTH112
+        raise CommandError(f"{path} is a folder; name a file in it")
+    if not os.path.isdir(folder):  # noqa: PTH112
+        raise CommandError(f"there is no folder {folder}; make it first")
+    if not os.access(path if os.path.exists(path) else folder, os.W_OK):  # noqa: PTH110
+        raise CommandError(f"{path} cannot be written; name another file")
+
+
 def _show(options: Namespace, done: Any, presented: Any, *, as_json: bool, code: int = 0) -> int:
     """Print an answer as it was asked for."""
     if options.raw:
@@ -259,7 +273,12 @@ def explain(options: Namespace) -> int:
     executor = workbench()
     if options.code:
         return _show_code(executor.model, options.tool, options.pairs, as_json=options.json)
-    found = explain_call(executor, options.tool, to_raw(executor.tool(options.tool), options.pairs))
+    raw = to_raw(find_tool(executor, options.tool), options.pairs)
+    try:
+        found = explain_call(executor, options.tool, raw)
+    except Fault as fault:
+        tell_fault(fault)
+        return EXITS.get(fault.kind, PROBLEMS)
     return answer(found.to_json, lambda paint, width: explanation_lines(found, paint, width), as_json=options.json)
 
 

@@ -148,11 +148,13 @@ def fault_line(fault: Fault) -> str:
     line = printable(fault.message)
     if fault.retry_after is not None:
         line += f" (try again in {fault.retry_after} s)"
-    if fault.alternatives:
+    if fault.alternatives and not fault.near and "did you mean" not in fault.message:
         names = ", ".join(fault.alternatives[:8])
         line += f"\n  instead: {names}" + (" …" if len(fault.alternatives) > 8 else "")
     if fault.detail:
-        line += f"\n  {cut(fault.detail, 300)}"
+        # Of several who were asked each has a line.
+        parts = fault.detail.split("; ") if len(fault.tried) > 1 else [fault.detail]
+        line += "".join(f"\n  {cut(part, 300)}" for part in parts)
     return line
 
 
