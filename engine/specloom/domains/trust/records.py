@@ -223,6 +223,7 @@ class ReferenceAudit:
     annotated: str | None = None
     annotated_resource: str | None = None
     report_resource: str | None = None
+    corrected_resource: str | None = None
     input_digest: str | None = None
     warning: str | None = None
     checked_at: str

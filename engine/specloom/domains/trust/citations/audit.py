@@ -32,7 +32,8 @@ from ..sources.classify import find_own_doi, is_scholarly
 from ..sources.links import NO_LINK, LinkCheck, check_links
 from .aside import run_aside
 from .audit_report import AuditInput, RegisterLog, to_report
-from .correction import correct
+from .corrected_parts import CorrectedPart, join_parts
+from .correction import correct, to_corrected_bibtex
 from .examination import (
     CitationExamination,
     CitationFinding,
@@ -452,7 +453,7 @@ async def audit(
         skipped_note=left_out,
         next_offset=gathered.following,
     )
-    return await _report(context, result, gathered, log, report, address) if report else result
+    return await _report(context, result, gathered, log, report, address, begin) if report else result
 
 
 def _tell_rest(gathered: GatheredEntries) -> str:
@@ -467,23 +468,37 @@ def _tell_rest(gathered: GatheredEntries) -> str:
 
 
 async def _report(
-    context: Context, audited: ReferenceAudit, gathered: GatheredEntries, log: RegisterLog, form: str, address: str
+    context: Context,
+    audited: ReferenceAudit,
+    gathered: GatheredEntries,
+    log: RegisterLog,
+    form: str,
+    address: str,
+    begin: int,
 ) -> ReferenceAudit:
-    """The record with where its report is kept, and the digest of what was handed in."""
+    """The record with where its report and the corrected bibliography are kept, and the digest of what was handed in.
+
+    The corrected bibliography is that of all parts up to this one, where those were reported on, too.
+    """
     digest = hashlib.sha256(gathered.text.encode("utf-8", "surrogatepass")).hexdigest()
     items = gathered.items
     works = {item.index: work for item in items if (work := item.finding.work) is not None}
     links = [item.link for item in items if item.link is not NO_LINK]
     named = f"{'a reference section' if address else 'what was handed in'} ({audited.source.replace(':', ' as ')})"
 
-    def write() -> str | bytes:
+    def write() -> tuple[str | bytes, str]:
         corrected = {item.index: correct(item.entry, item.finding) for item in items}
         report = to_report(audited, works, links, log.outcomes, AuditInput(named, digest, address), corrected)
-        return write_report(report, form)
+        numbered = [(index + 1, corrected[index]) for index in sorted(corrected)]
+        return write_report(report, form), to_corrected_bibtex(numbered)
 
-    written = await run_aside(context, write)
+    written, own = await run_aside(context, write)
     resource = await keep_report(context, written, form, "bibliography audit")
-    return replace(audited, report_resource=resource or None, input_digest=digest)
+    numbers = [item.index + 1 for item in items]
+    part = CorrectedPart(own, min(numbers, default=0), max(numbers, default=0), gathered.following)
+    whole = await join_parts(context, digest, begin, part)
+    corrected = await context.keep_artifact(whole, name="corrected bibliography", mime_type="text/plain") if own else ""
+    return replace(audited, report_resource=resource or None, corrected_resource=corrected or None, input_digest=digest)
 
 
 SHORT_DOCUMENT = 10_000
