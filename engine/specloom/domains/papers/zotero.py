@@ -124,7 +124,7 @@ class LabelledItems:
 
 
 @dataclass(slots=True)
-class _ItemRow:
+class _Addition:
     """A work on its way: its item as Zotero takes it, and what became of it."""
 
     work: BibliographyEntry
@@ -310,7 +310,7 @@ def _find_provider(context: Context) -> str:
 
 async def _make_rows(
     context: Context, works: Sequence[BibliographyEntry], tags: Sequence[str]
-) -> tuple[list[_ItemRow], dict[str, int]]:
+) -> tuple[list[_Addition], dict[str, int]]:
     """The works as items of Zotero with these tags beside their own, and what an item has no place for."""
     from specloom.domains.trust.bibliography.formatting import export_entries
 
@@ -321,7 +321,7 @@ async def _make_rows(
     for work, item in zip(works, json.loads(text), strict=True):
         notes = item.pop("notes", [])
         item["tags"] = _merge_tags(item["tags"], tags)
-        rows.append(_ItemRow(work, item, notes))
+        rows.append(_Addition(work, item, notes))
     return rows, losses
 
 
@@ -333,7 +333,7 @@ def _merge_tags(before: Any, tags: Iterable[str]) -> list[Any]:
     return [*kept, *({"tag": tag} for tag in more if tag and tag not in known)]
 
 
-async def _compare(context: Context, provider: str, rows: Sequence[_ItemRow]) -> None:
+async def _compare(context: Context, provider: str, rows: Sequence[_Addition]) -> None:
     """Mark the works that the library has, and of several that are one all but the first."""
     if not rows:
         return
@@ -345,7 +345,7 @@ async def _compare(context: Context, provider: str, rows: Sequence[_ItemRow]) ->
             f"The library has {total:,} works, and new ones were compared with the {len(answer.rows):,} that were "
             "changed last: what is there from before may be added again."
         )
-    index: dict[str, tuple[str, Mapping[str, Any], _ItemRow | None]] = {}
+    index: dict[str, tuple[str, Mapping[str, Any], _Addition | None]] = {}
     for stored in answer.rows:
         item = stored.get("item")
         if isinstance(item, Mapping):
@@ -519,7 +519,7 @@ async def _write(
     return told
 
 
-async def _add_by_service(context: Context, rows: Sequence[_ItemRow], *, with_files: bool) -> None:
+async def _add_by_service(context: Context, rows: Sequence[_Addition], *, with_files: bool) -> None:
     written = await _write(context, [row.item for row in rows], is_new=True, is_first=True)
     for row, told in zip(rows, written, strict=True):
         is_written = told["outcome"] != "failed"
@@ -549,7 +549,7 @@ async def _add_by_service(context: Context, rows: Sequence[_ItemRow], *, with_fi
             stop = reason if isinstance(error, Fault) and error.kind in ("bad_request", "auth_required") else ""
 
 
-def _find_files(context: Context, rows: Iterable[_ItemRow]) -> None:
+def _find_files(context: Context, rows: Iterable[_Addition]) -> None:
     """Look for the PDFs of works in the store."""
     from .library import PaperLibrary
 
@@ -599,7 +599,7 @@ async def _send_file(context: Context, parent: str, path: Path, work: Bibliograp
     (place, *_) = (await context.ask("zotero_upload_places", asked, provider=SERVICE)).rows or [{}]
     if place.get("is_there"):
         return "there"
-    if not place.get("url") or not place.get("upload_key"):
+    if not str(place.get("url") or "").startswith("https://") or not place.get("upload_key"):
         raise Fault("layout_changed", "Zotero did not tell where its files are sent")
     body = str(place.get("prefix") or "").encode() + content + str(place.get("suffix") or "").encode()
     headers = (("Content-Type", str(place.get("content_type") or "application/octet-stream")),)
@@ -664,7 +664,7 @@ def _make_change(item: Mapping[str, Any], tags: Sequence[str], collection: str) 
 
 async def _label_known(
     context: Context,
-    rows: Sequence[_ItemRow],
+    rows: Sequence[_Addition],
     place: ZoteroCollection | None,
     tags: Sequence[str],
     *,
@@ -687,7 +687,7 @@ async def _label_known(
 # --- the program on this machine --------------------------------------------------------------------------------------
 
 
-async def _add_by_program(context: Context, rows: Sequence[_ItemRow], target: str, *, with_files: bool) -> None:
+async def _add_by_program(context: Context, rows: Sequence[_Addition], target: str, *, with_files: bool) -> None:
     stop = ""
     for begin in range(0, len(rows), BATCH):
         batch, session = rows[begin : begin + BATCH], context.new_id()
@@ -715,7 +715,7 @@ async def _add_by_program(context: Context, rows: Sequence[_ItemRow], target: st
                 await _hand_over(context, session, str(at), row)
 
 
-async def _hand_over(context: Context, session: str, item: str, row: _ItemRow) -> None:
+async def _hand_over(context: Context, session: str, item: str, row: _Addition) -> None:
     """Give the program the PDF of a work that it has just saved."""
     if row.path is None:
         row.file = "none"
