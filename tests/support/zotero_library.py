@@ -41,6 +41,8 @@ class ZoteroLibrary:
     files: dict[str, bytes] = field(default_factory=dict)
     """Files by the attachment that has them."""
     refusals: list[Refusal] = field(default_factory=list)
+    headers: dict[str, str] = field(default_factory=dict)
+    """What stands beside the answers to writes of items."""
     meanwhile: list[Callable[[], None]] = field(default_factory=list)
     is_open: bool = True
     """Whether the program lets others read."""
@@ -192,7 +194,7 @@ class ZoteroLibrary:
         if told["successful"]:
             self.version = after
             self.tokens |= {token} if token else set()
-        headers = {"Content-Type": "application/json", "Last-Modified-Version": str(self.version)}
+        headers = {"Content-Type": "application/json", "Last-Modified-Version": str(self.version), **self.headers}
         return 200, headers, json.dumps(told)
 
     def _put_collection(self, data: dict[str, Any], version: int) -> dict[str, Any]:

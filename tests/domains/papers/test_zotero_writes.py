@@ -386,6 +386,16 @@ def test_who_is_asked_to_slow_down_waits_and_sends_once_more(tmp_path: Path) -> 
     assert len(library.writes("/items")) == 3
 
 
+def test_a_service_that_asks_for_a_pause_beside_a_good_answer_gets_it(tmp_path: Path) -> None:
+    library = ZoteroLibrary(headers={"Backoff": "3600"})
+
+    told = add(tmp_path, library, bibliography=books(60))
+
+    assert (told["added"], told["failed"]) == (50, 10)
+    assert len(library.writes("/items")) == 1
+    assert told["works"][59]["message"]
+
+
 def test_a_stored_pdf_goes_with_its_work(tmp_path: Path) -> None:
     library = ZoteroLibrary()
     put_paper(tmp_path)

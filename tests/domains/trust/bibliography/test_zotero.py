@@ -15,6 +15,7 @@ from specloom.domains.trust.bibliography.csl import DATES, MORE, ROLES
 from specloom.domains.trust.bibliography.documents import parse_bibliography
 from specloom.domains.trust.bibliography.entry import KINDS, BibliographyEntry, normalize, read_names
 from specloom.domains.trust.bibliography.losses import find_losses
+from specloom.domains.trust.bibliography.styles import write_list
 
 WEIR = Name("Weir", "Ann")
 WHOLE = BibliographyEntry(
@@ -272,3 +273,14 @@ def test_the_table_agrees_with_the_kinds_that_there_are() -> None:
     assert set(zotero._TABLE["others"].values()) <= set(rows)
     assert {row["csl"] for row in rows.values()} <= set(TYPES)
     assert yaml.safe_dump(rows)
+
+
+def test_a_film_is_cited_under_its_director() -> None:
+    film = {
+        "itemType": "film",
+        "title": "Otters",
+        "date": "1927",
+        "creators": [{"creatorType": "director", "firstName": "Flo", "lastName": "Fen"}],
+    }
+
+    assert write_list(read(film), "apa")[0].startswith("Fen, F. (1927)")

@@ -53,9 +53,16 @@ _BAR = "———"
 _QUOTES = re.compile(r"[\"'\\“”‘’]")
 
 
+def _with_makers(entry: BibliographyEntry) -> BibliographyEntry:
+    """An entry under those who directed it, where nobody else made it: a film or a broadcast."""
+    directors = dict(entry.roles).get("director", ())
+    return replace(entry, authors=directors) if directors and not (entry.authors or entry.editors) else entry
+
+
 def write_list(entries: Sequence[BibliographyEntry], name: str, accessed: Issued = ()) -> list[str]:
     """The entries in a style of STYLES, in its order: as they came where it numbers them, else as they read."""
     style = STYLES[name]
+    entries = [_with_makers(entry) for entry in entries]
     letters = _to_letters(entries) if style.has_letters else [""] * len(entries)
     lines = [_write(style, entry, accessed, letter) for entry, letter in zip(entries, letters, strict=True)]
     if style.number:
