@@ -267,6 +267,28 @@ async def test_sessions_with_one_goal_have_a_note_each_beside_the_list_of_works(
     assert sorted(note["session"] for note in notes.values()) == sorted(sessions)
 
 
+@pytest.mark.parametrize("summary", ["", "Fish, then crabs."])
+async def test_a_note_of_a_session_says_nothing_twice(world: World, tmp_path: Path, summary: str) -> None:
+    vault = tmp_path / "vault"
+    world.environ["SPECLOOM_VAULT"] = str(vault)
+    store = open_memory([one.spec for one in model().collections.values()], clock=lambda: world.now)
+    engine = world.engine(Rerouted("http://127.0.0.1:9"), store)
+    step = {"searchStep": "Read diets", "stepNumber": 1, "nextStepNeeded": True, "researchGoal": "What otters eat"}
+    try:
+        session = json.loads((await engine.call("sequential_search", step)).body)["sessionId"]
+        more = {"searchStep": "Read zoos", "stepNumber": 2, "sessionId": session, "sessionSummary": summary}
+        await engine.call("sequential_search", {**step, **more})
+        await engine.call("library_notes", {"sessionId": session})
+    finally:
+        await engine.aclose()
+        store.close()
+
+    (note,) = vault.glob("*.md")
+    text = note.read_text("utf-8").partition("---\n\n")[2]
+    assert [text.count(said) for said in ("What otters eat", "Read diets", "Read zoos")] == [1, 1, 1]
+    assert ("## Summary\n\n> Fish, then crabs." in text) == bool(summary)
+
+
 @pytest.mark.parametrize(
     "key",
     ["a/b", "../up", "con", "CON.x", "a:b", "a_b*", "x" * 300, "ü" * 80, "...", "", "a\u202eb", "-", "a  b"],

@@ -293,7 +293,8 @@ def _write_session(told: Mapping[str, Any], lines: Sequence[str]) -> str:
         "specloom": 1,
     }
     parts = [_front_matter(facts), f"# {_to_line(told['researchGoal'])}", ""]
-    if told["summary"]:
+    # What is made where the caller gave no summary is the goal and the newest steps, which the note has already.
+    if told["summary"] and not told["summary"].startswith(f"Goal: {told['researchGoal']}\n"):
         parts += ["## Summary", "", *_quote(told["summary"]), ""]
     if told["steps"]:
         parts += ["## Steps", "", *map(_write_step, told["steps"]), ""]
