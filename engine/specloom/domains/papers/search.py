@@ -46,7 +46,7 @@ class SearchedEntry:
     """Its DOI, its arXiv identifier, with its version and without, and `@` with its cite key, in small letters."""
     year: int | None
     labels: Mapping[str, frozenset[str]]
-    """Its tags (`tag`) and collections (`in`)."""
+    """Its tags and keywords (`tag`) and its collections (`in`)."""
     pdf: str = ""
     """The path of its PDF below the folder of the store; "" where it names none."""
 
@@ -69,7 +69,8 @@ def to_searched(entry: Mapping[str, Any]) -> SearchedEntry:
         tuple(map(_squeeze, fields)),
         frozenset(name.lower() for name in names if name.strip("@")),
         year if isinstance(year, int) else None,
-        {"tag": frozenset(tags), "in": frozenset(collections)},
+        # Tags leave for other programs as keywords and come back as such.
+        {"tag": frozenset((*tags, *map(_squeeze, texts_of(entry.get("keywords"))))), "in": frozenset(collections)},
         str(entry.get("pdf_path") or ""),
     )
 
