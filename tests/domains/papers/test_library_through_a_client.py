@@ -15,7 +15,7 @@ from specloom.server.backend import ExecutorBackend
 from specloom.server.catalogue import Selection, make_catalogue
 from specloom.server.sdk_host import Host
 from tests.support.loopback import Loopback
-from tests.support.paper_store import Rerouted, World, crossref, model
+from tests.support.paper_store import Rerouted, World, as_json, crossref, model
 from tests.support.research_server import ADA, Server, ask, begin
 
 BIB = r"""@inproceedings{garcia2015quantum,
@@ -37,7 +37,7 @@ def use(world: World, work: Work) -> None:
     async def connect() -> None:
         with Loopback(world._answer) as server:
             executor = world.engine(Rerouted(server.url))
-            catalogue = make_catalogue(model(), Selection(["papers", "library"]), {})
+            catalogue = make_catalogue(model(), Selection(["papers", "library", "research"]), {})
             try:
                 async with Client(Host(catalogue, lambda: ExecutorBackend(executor)).server()) as client:
                     await work(client)
@@ -162,6 +162,46 @@ def test_a_doi_in_any_case_as_an_address_or_with_odd_signs_is_one_work(world: Wo
             assert (await ask(client, "doiget_info", ref=ref))["metadata"]["title"] == "Signs"
         climbing = await ask(client, "doiget_info", ref="10.1000/../../etc")
         assert (climbing["ok"], climbing["error"]["code"]) == (False, "INVALID_REF")
+
+    use(world, work)
+
+
+CLAIM = "They hold hands while they sleep."
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_a_claim_is_held_against_what_is_in_hand_where_the_page_is_closed(world: World, stored: bool) -> None:
+    abstract = "Sea otters hold hands while they sleep, so that they do not drift apart from each other in the current."
+    world.environ["CHROME_PATH"] = "disabled"
+    world.pages |= crossref("10.1234/otters", **({} if stored else {"abstract": f"<jats:p>{abstract}</jats:p>"}))
+    world.pages["doi.org/10.1234/otters"] = (403, {}, b"No.")
+
+    async def work(client: Client) -> None:
+        if stored:
+            bib = f"@article{{o, title = {{How otters swim}}, doi = {{10.1234/otters}}, abstract = {{{abstract}}}}}"
+            await ask(client, "library_import", bibliography=bib)
+        told = await ask(client, "verify_citation", citation="10.1234/otters", claim=CLAIM)
+        basis = "stored_abstract" if stored else "record_abstract"
+        assert (told["claimSupport"], told["claimBasis"]) == ("addressed", basis)
+
+    use(world, work)
+
+
+def test_works_of_a_walk_have_titles_years_and_dois(world: World) -> None:
+    world.environ["DOIGET_ENABLE_OPENALEX"] = "1"
+    named = {"title": "How otters swim", "publication_year": 2019, "doi": "https://doi.org/10.1234/swim"}
+    first, second = (
+        as_json({"id": f"https://openalex.org/{one}", "referenced_works": cited, **named})
+        for one, cited in (("W1", ["https://openalex.org/W2"]), ("W2", []))
+    )
+    world.pages |= {"api.openalex.org/works/doi%3A10.1234%2Fotters": first, "api.openalex.org/works/W1": first}
+    world.pages["api.openalex.org/works/W2"] = second
+
+    async def work(client: Client) -> None:
+        told = await ask(client, "doiget_expand_citation_graph", ref="10.1234/otters", depth=2)
+        assert [one["id"] for one in told["nodes"]] == ["W1", "W2"]
+        for node in told["nodes"]:
+            assert (node["title"], node["year"], node["doi"]) == ("How otters swim", 2019, "10.1234/swim")
 
     use(world, work)
 
