@@ -74,27 +74,21 @@ async def export(
     return await _keep(context, exported) if format in _FILES else exported
 
 
-_FILES = {
-    "html": "text/html",
-    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-}
-UNKEPT = "The document was made and could not be kept, since this server keeps nothing."
+_FILES = ("html", "docx")
+"""The forms that are kept beside the answer."""
 
 
 async def _keep(context: Context, exported: ExportedSession) -> ExportedSession:
     """The answer with where its document is kept."""
-    from specloom.domains.trust import to_docx, to_html
+    from specloom.domains.trust import keep_report, write_report
 
     from .report import to_report
 
     def write() -> str | bytes:
-        report = to_report(exported.document, exported_at=exported.exported_at)
-        return to_docx(report) if exported.format == "docx" else to_html(report)
+        return write_report(to_report(exported.document, exported_at=exported.exported_at), exported.format)
 
     written = await asyncio.to_thread(write) if context.is_live else write()
-    address = await context.keep_artifact(written, name="research session", mime_type=_FILES[exported.format])
-    if not address:
-        context.notice(UNKEPT)
+    address = await keep_report(context, written, exported.format, "research session")
     page = written if isinstance(written, str) and not address else None
     return replace(exported, document=page, document_resource=address or None)
 

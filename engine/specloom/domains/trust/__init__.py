@@ -25,8 +25,8 @@ if TYPE_CHECKING:
         quote,
         quote_whole,
     )
-    from .reports.markup import to_html
-    from .reports.word import expect_library, to_docx
+    from .reports.files import keep_report, write_report
+    from .reports.word import expect_library
     from .sources.classify import Classification, classify, find_self_promotion
     from .sources.links import check_links
 
@@ -38,8 +38,8 @@ __getattr__ = exports(
         "records": "Retraction",
         "reports.document": "Line ReportDocument ReportFacts ReportOutline ReportPart ReportTable "
         "join link own quote quote_whole",
-        "reports.markup": "to_html",
-        "reports.word": "expect_library to_docx",
+        "reports.files": "keep_report write_report",
+        "reports.word": "expect_library",
         "sources.classify": "Classification classify find_self_promotion",
         "sources.links": "check_links",
     },

@@ -17,7 +17,7 @@ REPORT_TYPES: Final[Mapping[str, str]] = {
     "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
 }
 """The media type of each form."""
-UNKEPT = "The report was made and could not be kept, since this server keeps nothing."
+UNKEPT = "The document was made and could not be kept, since this server keeps nothing."
 
 
 def write_report(report: ReportDocument, form: str) -> str | bytes:
