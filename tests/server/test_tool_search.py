@@ -177,3 +177,4 @@ async def test_a_wrong_argument_is_told_and_how_to_mend_it(
     told = raised.value.to_json()["error"]
     assert raised.value.message.startswith(sentence)
     assert (told["suggestedAction"], told["argument"]) == ("fix_arguments", argument)
+    assert a_backend().call_now(tool, arguments) is None, "a slip is no defect of the server"

@@ -83,11 +83,15 @@ class ExecutorBackend(Backend):
             self._search = ToolSearch({name: one for name, one in executor.model.tools.items() if name in self._tools})
 
     def call_now(self, name: str, arguments: dict[str, Any], request_id: str | int = "") -> bytes | Looked | None:
-        if self._search is not None:
-            if name == FIND_TOOL:
-                return self._search.answer(arguments)
-            if name == CALL_TOOL:
-                name, arguments = self._search.unpack(arguments)
+        try:
+            if self._search is not None:
+                if name == FIND_TOOL:
+                    return self._search.answer(arguments)
+                if name == CALL_TOOL:
+                    name, arguments = self._search.unpack(arguments)
+        except Fault:
+            # What is wrong with the arguments is told where calls are answered that may wait; it is no defect.
+            return None
         outcome = self._executor.look(name, arguments, owner=self._owner, request=str(request_id))
         if not isinstance(outcome, Done):
             return Looked(outcome) if outcome is not None else None
