@@ -99,6 +99,29 @@ def test_an_erasure_revokes_the_api_keys_of_who_is_erased(folder, capsys):
     assert "bob" in kept
 
 
+def test_an_erasure_deletes_the_texts_of_stored_pdfs_and_says_that_the_pdfs_stay(folder, capsys, monkeypatch, tmp_path):
+    store, texts = tmp_path / "papers", tmp_path / "cache"
+    for path in (
+        store / "a.pdf",
+        texts / f"texts-{'0a' * 8}.db",
+        texts / f"texts-{'0a' * 8}.db-wal",
+        texts / "mine.db",
+    ):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("x", encoding="utf-8")
+    monkeypatch.setenv("DOIGET_STORE_ROOT", str(store))
+    monkeypatch.setenv("DOIGET_CACHE_ROOT", str(texts))
+
+    exported = run(capsys, "data", "export", "--tenant", "acme", "--user", "ann")
+    erased = run(capsys, "data", "erase", "--tenant", "acme", "--user", "ann", "--yes")
+
+    assert f"the paper store is no part of this; it is files of this machine, at {store}" in exported[2]
+    assert json.loads(erased[1])["deleted"] == {"notes": 2, "derived_files": 2}
+    assert f"the paper store at {store} stays" in erased[2]
+    assert [path.name for path in texts.iterdir()] == ["mine.db"]
+    assert (store / "a.pdf").exists()
+
+
 def test_an_erasure_removes_the_kept_answers_that_machines_share_or_says_that_it_could_not(folder, capsys, monkeypatch):
     async def keep(server):
         plane = redis_backplane(server.settings(), pytest.fail)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -31,6 +31,8 @@ def export(options: Namespace) -> int:
         # For its owner alone: it is what the store keeps sealed.
         create(options.to, text + "\n", 0o600)
     say(str(options.to) if options.to else text)
+    for about, path, _ in _kept_elsewhere():
+        tell(f"specloom: the {about} is no part of this; it is files of this machine, at {path}")
     return 0
 
 
@@ -63,6 +65,9 @@ def erase(options: Namespace) -> int:
             f"running servers cannot be told of it, so stop them: {error.filename} cannot be written ({error.strerror})"
         ) from None
     problem = _forget_shared()
+    places = [*_kept_elsewhere()]
+    if count := sum(_delete(files) for _, _, files in places):
+        erased.deleted["derived_files"] = count
     _audit(options, "data.erasure", {"items": sum(erased.deleted.values())})
     said: dict[str, Any] = {"tenantId": options.tenant, "deleted": erased.deleted, "compacted": erased.compacted}
     say(to_json({**said, "userId": options.user} if options.user else said))
@@ -71,6 +76,8 @@ def erase(options: Namespace) -> int:
             "specloom: who had decided about consents now refuses all of them, and that alone is kept; "
             "`specloom data consent --grant` records another decision"
         )
+    for about, path, _ in places:
+        tell(f"specloom: the {about} at {path} stays, as files of this machine that its people delete themselves")
     if not erased.compacted:
         tell("specloom: the files of the store could not be written anew by now; a server does it in its next round")
     if problem:
@@ -78,6 +85,28 @@ def erase(options: Namespace) -> int:
     if not forgotten:
         tell("specloom: kept answers could not be removed, because their database is busy; they end by themselves")
     return 0
+
+
+def _kept_elsewhere() -> Iterator[tuple[str, Path, Sequence[Path]]]:
+    """What packages keep on this machine of which other files are made: its name, where it is, and these files."""
+    from specloom.plugins import PLACES, load_hooks
+
+    load_hooks()
+    for about, place in sorted(PLACES.items()):
+        if place.derived is not None:
+            path, files = place.function(os.environ), place.derived(os.environ)
+            if files or path.exists():
+                yield about, path, files
+
+
+def _delete(files: Sequence[Path]) -> int:
+    """Delete files, and give how many; what another program deleted meanwhile is gone, too."""
+    for path in files:
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise CommandError(f"{path} cannot be deleted ({error.strerror}); delete it and run this again") from None
+    return len(files)
 
 
 def _forget_shared() -> str:

@@ -5,7 +5,7 @@ A package announces itself under the entry-point group `specloom.plugins.registr
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -200,6 +200,8 @@ class StoragePlace(Entry):
     function: PlaceFunction = _LATER
     verify: Callable[[Path], tuple[int, str]] | None = None
     """For a hash-chained log: how many rows hold, and what is wrong with the next one."""
+    derived: Callable[[Mapping[str, Any]], Sequence[Path]] | None = None
+    """Files elsewhere that were made of what is kept there, and can be made again; an erasure deletes them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

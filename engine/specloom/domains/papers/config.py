@@ -7,6 +7,7 @@ mislead.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import re
@@ -79,6 +80,24 @@ def texts_folder(config: Mapping[str, Any]) -> Path:
     """The folder of the texts of stored PDFs, absolute; it may be deleted at any time."""
     named = str(setting(config, "DOIGET_CACHE_ROOT") or "").strip()
     return Path(named).expanduser().absolute() if named else Path(cache_folder(os.environ)) / "papers"
+
+
+def texts_path(config: Mapping[str, Any]) -> Path:
+    """The file of the texts of the PDFs of the store."""
+    name = hashlib.sha256(os.fsencode(store_root(config))).hexdigest()[:16]
+    return texts_folder(config) / f"texts-{name}.db"
+
+
+def find_texts(config: Mapping[str, Any]) -> list[Path]:
+    """The files of texts of stored PDFs that are there, of this store and of others before, with their journals."""
+    folder = texts_folder(config)
+    try:
+        return sorted(path for path in folder.iterdir() if _TEXTS.fullmatch(path.name))
+    except OSError:
+        return []
+
+
+_TEXTS = re.compile(r"texts-[0-9a-f]{16}\.db(?:-wal|-shm)?")
 
 
 def file_roots(config: Mapping[str, Any]) -> list[str]:

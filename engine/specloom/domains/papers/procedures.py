@@ -12,7 +12,7 @@ from specloom.plugins import FLAG, NUMBER, OBJECT, PLACES, TEXT, WHOLE, Context,
 
 from . import search
 from .answers import FETCHING, OPEN, RECORDS, REF, ROWS, TEXTS, paper_procedure, parse_entry_ref, parse_ref
-from .config import ASKING, CACHE, INDEXES, LOG, PUBLISHERS, STORE, log_path, store_root
+from .config import ASKING, CACHE, INDEXES, LOG, PUBLISHERS, STORE, find_texts, log_path, store_root
 from .entries import SCHEMA_VERSION, TABLE, own_of, quality_of, texts_of, to_bibtex, to_csl, to_json
 from .errors import PaperFault
 from .limits import GAP, PER_SECOND
@@ -46,7 +46,9 @@ def _store(context: Context) -> PaperStore:
     return open_store(context.config)
 
 
-PLACES.register("paper store", variable="DOIGET_STORE_ROOT", otherwise="no paper can be kept")(store_root)
+PLACES.register("paper store", variable="DOIGET_STORE_ROOT", otherwise="no paper can be kept", derived=find_texts)(
+    store_root
+)
 PLACES.register(
     "provenance log",
     variable="DOIGET_LOG_PATH",

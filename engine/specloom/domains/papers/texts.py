@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 import hashlib
 import logging
-import os
 import re
 import sqlite3
 import threading
@@ -29,7 +28,7 @@ from specloom.domains.text.passages import split_passages
 from specloom.domains.text.tokens import is_stop_word, tokens
 from specloom.plugins import Context
 
-from .config import store_root, texts_folder
+from .config import texts_path
 
 _log = logging.getLogger("specloom.domains.papers")
 
@@ -374,8 +373,7 @@ def open_texts(context: Context) -> StoredTexts:
     """The texts of the store that the settings name; in memory where a call may not touch this machine."""
     if not context.is_live:
         return StoredTexts(None)
-    name = hashlib.sha256(os.fsencode(store_root(context.config))).hexdigest()[:16]
-    return StoredTexts(texts_folder(context.config) / f"texts-{name}.db")
+    return StoredTexts(texts_path(context.config))
 
 
 def to_words(text: str) -> list[str]:
