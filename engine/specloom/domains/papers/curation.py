@@ -5,6 +5,7 @@ What is removed or written over lies in the trash of the store, which no program
 
 from __future__ import annotations
 
+import asyncio
 import re
 import shutil
 from collections import Counter
@@ -236,7 +237,7 @@ async def merge_works(context: Context, keep: str, others: Sequence[str], *, dry
     filled = sorted(name for name in made if name not in (TABLE, RECORD) and made[name] != before.get(name))
     trash: list[str] = []
     if not dry_run:
-        trash.append(str(library.store.put_copy(kept_key, context.now())))
+        trash.append(str(await library.store.put_copy(kept_key, context.now())))
         await library.store.rewrite(kept_key, alter)
         for key, giver in zip(keys, givers, strict=True):
             await _take_pdf(library, kept_key, giver)
@@ -257,7 +258,7 @@ async def _take_pdf(library: PaperLibrary, key: str, giver: Mapping[str, Any]) -
     source, target = store.stored_pdf(giver), store.pdf_path(key)
     if source is None or not source.is_file() or target.exists() or store.has_pdf(library.read(key)):
         return
-    shutil.copyfile(source, target)
+    await asyncio.to_thread(shutil.copyfile, source, target)
     size = target.stat().st_size
 
     def name(stored: Mapping[str, Any] | None) -> Mapping[str, Any]:

@@ -278,7 +278,7 @@ async def _import(
     copy = None
     if not is_same and not dry_run:
         if stored is not None and wins:
-            copy = library.store.put_copy(file_key, context.now())
+            copy = await library.store.put_copy(file_key, context.now())
         try:
             made = await library.store.rewrite(file_key, alter)
         except _Taken:

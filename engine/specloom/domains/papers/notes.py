@@ -8,6 +8,7 @@ again; a file without the mark is somebody's own and stays as it is.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import os
@@ -101,9 +102,14 @@ async def write_notes(
     else:
         context.notice("Nothing in the store is what was asked for, so that no note and no list was written.")
     stamp = (from_epoch(context.now()) or "").replace("-", "").replace(":", "")
-    for parent in {(place.folder / path).parent for path in notes}:
-        _check_folder(parent)
-    written = [_put(place, path, text, stamp, dry_run=dry_run) for path, text in sorted(notes.items())]
+
+    def write() -> list[WrittenNote]:
+        for parent in {(place.folder / path).parent for path in notes}:
+            _check_folder(parent)
+        return [_put(place, path, text, stamp, dry_run=dry_run) for path, text in sorted(notes.items())]
+
+    # A folder of two thousand notes is flushed to the disk file by file.
+    written = await asyncio.to_thread(write) if context.is_live else write()
     counts = {
         name: sum(note.status == name for note in written) for name in ("created", "updated", "unchanged", "skipped")
     }

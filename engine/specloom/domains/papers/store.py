@@ -190,10 +190,10 @@ class PaperStore:
                 stored = self.read(key)
                 # Somebody else may have put another paper there since its name was chosen.
                 if stored is None or is_of(stored, ref):
-                    return await self._write(key, stored, entry, pdf)
+                    return await self._put(key, stored, entry, pdf)
         raise PaperFault("STORE_ERROR", f"Both names of the files of {ref.value} are those of other papers.")
 
-    async def _write(
+    async def _put(
         self, key: str, stored: Mapping[str, Any] | None, entry: Mapping[str, Any], pdf: bytes | None
     ) -> tuple[dict[str, Any], bool]:
         merged = merge(stored, entry)
@@ -209,8 +209,8 @@ class PaperStore:
             merged |= {"pdf_path": path.name, TABLE: {**own, "size_bytes": size}}
         data = _encoded(key, merged)
         if pdf is not None and wrote:
-            await asyncio.to_thread(write_whole, path, pdf)
-        write_whole(self.metadata_path(key), data)
+            await _write(path, pdf)
+        await _write(self.metadata_path(key), data)
         return merged, wrote
 
     async def change(self, ref: PaperId, alter: Alter) -> dict[str, Any]:
@@ -228,7 +228,7 @@ class PaperStore:
             check_version(stored)
             own = own_of(stored)
             table = {name: value for name, value in {**own, **alter(own)}.items() if value is not None}
-            write_whole(self.metadata_path(key), _encoded(key, {**stored, TABLE: table}))
+            await _write(self.metadata_path(key), _encoded(key, {**stored, TABLE: table}))
             return table
 
     async def rewrite(self, key: str, alter: Rewrite) -> dict[str, Any]:
@@ -243,7 +243,7 @@ class PaperStore:
                 check_version(stored)
             entry = dict(alter(stored))
             if entry != stored:
-                write_whole(self.metadata_path(key), _encoded(key, entry))
+                await _write(self.metadata_path(key), _encoded(key, entry))
             return entry
 
     async def put_pdf(
@@ -268,9 +268,9 @@ class PaperStore:
                 copy = self._trash_path(there, now)
                 await asyncio.to_thread(shutil.copyfile, there, copy)
             if status != "same":
-                await asyncio.to_thread(write_whole, path, pdf)
+                await _write(path, pdf)
             own = {**own_of(entry), "size_bytes": len(pdf), "origin": "user-supplied"}
-            write_whole(self.metadata_path(key), _encoded(key, {**entry, "pdf_path": path.name, TABLE: own}))
+            await _write(self.metadata_path(key), _encoded(key, {**entry, "pdf_path": path.name, TABLE: own}))
             return status, copy
 
     def _find_pdf(self, key: str, entry: Mapping[str, Any]) -> Path | None:
@@ -286,10 +286,10 @@ class PaperStore:
             return "same"
         return "replaced" if wins else "kept"
 
-    def put_copy(self, key: str, now: float) -> Path:
+    async def put_copy(self, key: str, now: float) -> Path:
         """Copy the metadata of an entry into the trash of the store, and give the copy."""
         path = self._trash_path(self.metadata_path(key), now)
-        write_whole(path, self.metadata_path(key).read_bytes())
+        await _write(path, self.metadata_path(key).read_bytes())
         return path
 
     async def discard(self, key: str, now: float) -> list[Path]:
@@ -377,6 +377,19 @@ class PaperStore:
         """STORE_ERROR where nothing could be written, so that nobody is asked for what cannot be kept."""
         if not self.is_writable():
             raise PaperFault("STORE_ERROR", f"The store {self.root} cannot be written; see DOIGET_STORE_ROOT.")
+
+
+async def _write(path: Path, data: bytes) -> None:
+    """Write a file off the event loop, with its flush to the disk.
+
+    Who gives up meanwhile waits for the end of it, since the lock of the entry is given back then.
+    """
+    work = asyncio.ensure_future(asyncio.to_thread(write_whole, path, data))
+    try:
+        await asyncio.shield(work)
+    except asyncio.CancelledError:
+        await asyncio.wait([work])
+        raise
 
 
 def _read_stamp(name: str) -> float | None:
