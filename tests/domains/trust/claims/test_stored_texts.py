@@ -81,7 +81,7 @@ async def test_a_citation_is_not_held_against_the_text_of_another_work(tmp_path:
     assert "claimBasis" not in answer
     if citation in (COMMENT, POST):
         assert "matchedRecord" not in answer
-        assert "it was not looked up; give it by itself" in answer["provenance"][0]
+        assert "the work was not checked; give it by itself" in answer["provenance"][0]
 
 
 @pytest.mark.parametrize(
