@@ -31,11 +31,12 @@ FLOORS = {
     # Two are altered quotations, whose pages have nothing else of the claim.
     ("judging", "not_addressed"): (61, 1),
     # Written without the rules: no rule was changed for what is wrong there.
-    (ANOTHER_HAND, "contradicted"): (49, 3),
-    (ANOTHER_HAND, "mischaracterised"): (29, 1),
+    # Lower than for some hours, since rules that accused right claims were taken out.
+    (ANOTHER_HAND, "contradicted"): (48, 3),
+    (ANOTHER_HAND, "mischaracterised"): (27, 1),
     (ANOTHER_HAND, "not_addressed"): (41, 9),
-    (NINTH, "contradicted"): (45, 0),
-    (NINTH, "mischaracterised"): (22, 0),
+    (NINTH, "contradicted"): (35, 0),
+    (NINTH, "mischaracterised"): (14, 0),
     (NINTH, "not_addressed"): (24, 8),
 }
 
@@ -109,3 +110,12 @@ def test_few_true_claims_in_other_words_are_marked():
 
     assert len(claims) > 210
     assert len(marked) <= 8, marked
+
+
+def test_hardly_a_true_claim_beside_a_short_text_is_marked():
+    pairs = [(each["claim"], each["text"]) for each in bench.load("claims_true.yaml")["pairs"]]
+
+    marked = [claim for claim, text in pairs if (found := assess(claim, text)).cues or found.distortions]
+
+    assert len(pairs) > 80
+    assert len(marked) <= 1, marked

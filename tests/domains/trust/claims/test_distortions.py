@@ -126,12 +126,6 @@ def test_whom_a_claim_names_is_held_against_the_ages_of_those_in_the_study():
     assert kinds("Walking was linked to better sleep in older people.", text) == []
 
 
-def test_a_claim_of_both_sexes_is_told_where_the_text_has_one():
-    text = "The trial enrolled 400 men. Zinc shortened the colds of men by two days."
-
-    assert "population" in kinds("Zinc shortened the colds of men and women alike.", text)
-
-
 def test_what_is_called_proved_is_held_against_doubt():
     text = "The authors suspect that the mild winter drove the beetles north. No trees were felled that year."
 
@@ -149,3 +143,19 @@ def test_all_of_something_is_held_against_a_share_of_it():
     text = "Tests found lead in 38 percent of the wells."
 
     assert kinds("All wells had lead in them.", text) == ["scope"]
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        ("The glaze was proven to resist frost.", "The glaze was proven to resist frost. It may crack in the sun."),
+        ("The glaze certainly resists frost.", "The glaze resists frost. It might resist rain too."),
+        ("Every kiln was rebuilt.", "Every kiln was rebuilt; 12 percent of the kilns had been damaged."),
+        ("Walking helped children sleep.", "Walking helped sleep. Their mothers were aged 25 to 45 years."),
+        ("Swifts sleep in flight.", "It is not known why swifts sleep in flight."),
+    ],
+)
+def test_what_stands_in_the_text_or_is_said_of_others_changes_nothing_of_a_claim(claim, text):
+    assessed = assess(claim, text)
+
+    assert (*assessed.cues, *assessed.distortions) == ()

@@ -43,6 +43,12 @@ _AGED: Final = re.compile(
     r"|agee?s?|adultes|enfants|edad|adultos|personas|ninos|eta|persone|adulti|bambini|возраст\w{0,3})(?!\w)"
 )
 
+# Their ages are not of those in whom something was found.
+_KIN: Final = re.compile(
+    r"(?<!\w)(?:mothers?|fathers?|parents?|teachers?|mutter|mutter[ns]|vater[ns]?|eltern|meres?|peres?|madres?|padres?"
+    r"|madri|padri|genitori|матер\w{1,3}|отц\w{1,3}|родител\w{1,3})(?!\w)|母亲|父亲|父母|母親|父親|両親"
+)
+
 
 def find_ages(sentences: list[str], code: str) -> tuple[int, int] | None:
     """The lowest and the highest age that a text gives to those whom it is about, None where it gives no range."""
@@ -51,6 +57,8 @@ def find_ages(sentences: list[str], code: str) -> tuple[int, int] | None:
 
 
 def _find_in(folded: str, code: str) -> Iterator[tuple[int, int]]:
+    if _KIN.search(folded):
+        return
     for match in _RANGE.finditer(folded):
         low, high = int(match[1]), int(match[2])
         sure = code in UNSPACED or high >= _SURELY or bool(_AGED.search(folded))

@@ -105,15 +105,6 @@ def find_swapped(claimed: Amount, things: Set[str], words: Set[str], pieces: Seq
     return own.amount if beyond else None
 
 
-def find_share(things: Set[str], numbers: TextNumbers, lexicon: Lexicon, code: str) -> Amount | None:
-    """The share that a sentence gives to what a claim is about, None where it gives several or none."""
-    pieces = to_pieces(numbers, "percent", lexicon, code)
-    if len(pieces) == 1:
-        return pieces[0].amount
-    own = find_owned(pieces, things)
-    return own.amount if own is not None else None
-
-
 def find_listed_comparison(
     claim: SidedComparison, numbers: TextNumbers, lexicon: Lexicon, code: str
 ) -> tuple[Amount, Amount] | None:

@@ -307,13 +307,7 @@ def _to_digits(folded: str, code: str, words: _Words) -> str:
     folded = words.number.sub(lambda match: f"{words.numbers[match[0]]:.12g}", folded)
     folded = _COMPOUND.sub(lambda match: str(int(match[1]) + (1 if match[2] == "one" else int(match[2]))), folded)
     folded = words.scaled.sub(lambda match: _to_scaled(match, code, words), folded)
-    folded = words.bare.sub(lambda match: f"{words.numbers[match[0]]:.12g}", folded)
-    return _OF_SO_MANY.sub(_to_share, folded)
-
-
-def _to_share(match: re.Match[str]) -> str:
-    part, whole = int(match[1]), int(match[3])
-    return f"{100 * part / whole:.3g} %~{match[2] or ''}" if part < whole else match[0]
+    return words.bare.sub(lambda match: f"{words.numbers[match[0]]:.12g}", folded)
 
 
 def _to_scaled(match: re.Match[str], code: str, words: _Words) -> str:
@@ -322,11 +316,6 @@ def _to_scaled(match: re.Match[str], code: str, words: _Words) -> str:
     return f"{values[0][0] * words.scales[match[2]]:.12g}" if len(values) == 1 else match[0]
 
 
-# "four children in ten", by what its numbers have become.
-_OF_SO_MANY: Final = re.compile(
-    r"(?<![\w.,])([1-9][0-9]?)( [^\W\d_]{3,14})? (?:in|out of|von|sur|su|de cada|em cada|из) "
-    r"(?:every )?(3|4|5|6|8|10|20|100)(?![\w.,%]| %)"
-)
 # "thirty-six", by what its halves have become.
 _COMPOUND: Final = re.compile(r"(?<![\w.,])([2-9]0)-([1-9]|one\b)(?![\w.,]?[0-9])")
 _PERCENT_OF: Final = re.compile(r"百分之([〇零一二两三四五六七八九十百]{1,6})")

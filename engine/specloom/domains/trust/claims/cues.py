@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from difflib import Match, SequenceMatcher
+from collections.abc import Sequence
 from itertools import pairwise
 
 from specloom.core import dataclass
 from specloom.domains.text import is_function_word, is_number, terms
-from specloom.domains.text.fold import fold
 from specloom.domains.text.tokens import tokens
 
-from .alignment import find_share, find_swapped, to_pieces
-from .amounts import TextNumbers, agree, are_alike, find_numbers
+from .alignment import find_swapped, to_pieces
+from .amounts import TextNumbers, find_numbers
 from .conflicts import find_conflict, show_amount
-from .denials import find_affirmation, find_denials, is_open, is_refuted, to_clauses, to_denying
-from .lexicon import NEVER, UNSPACED, Lexicon, find_shared, find_sides
+from .denials import find_affirmation, find_denials, is_refuted, to_clauses, to_denying
+from .lexicon import NEVER, UNSPACED, Lexicon, find_sides
 from .matter import ClaimPassage, Subject
-from .opposites import find_reversal, has_opposed, is_opposed
+from .opposites import find_reversal, has_opposed
 from .reversals import find_missing_item
 from .weight import SentenceMatch, occurs, score
 
@@ -38,17 +35,6 @@ _FEWEST_ONLY, _ONLY = 2, 0.45
 _MOST_NUMBERED = 8
 # A sentence that counts what a claim says that there is none of has this share of it, right behind the number.
 _COUNTED, _BEHIND = 0.6, 30
-# What a passage has of the things that a claim says to have nothing to do with each other, and a denial of them of it.
-_RELATED, _AS_MUCH = 0.75, 0.8
-# Words or signs in a row that claim and denial share, how near the negation is to them, and how far they are compared.
-_FEWEST_WORDS, _FEWEST_SIGNS, _NEXT_WORDS, _NEXT_SIGNS, _LONGEST_RUN = 4, 6, 3, 5, 500
-# Signs behind "without" in which that stands which is lacking, and what it is of the claim.
-_WITHOUT, _LACKED = 60, 0.5
-_CLOSED = re.compile(r"[.,;:()]")
-# Axes of which a text has numbers for either side.
-_PARTIES = frozenset(("sex", "place", "wealth", "latitude", "longitude", "season", "daypart", "side"))
-# Percent, and how far from half a share is surely more or less.
-_HALF, _MARGIN = 50, 4
 # What another passage has to have more of the claim, so that this one speaks of something else.
 _MORE, _LESS = 1.0, 0.4
 
@@ -70,11 +56,9 @@ class Cue:
 
 def find_cues(subject: Subject, passages: Sequence[ClaimPassage], spoken: Sequence[SentenceMatch]) -> tuple[Cue, ...]:
     """What may speak against a claim in the passages on its matter; nothing where its language has no cues."""
-    if not subject.language.has_cues:
+    if not subject.language.has_cues or not passages or any(passage.stated for passage in passages):
         return ()
     denied = is_denying(subject)
-    if not passages:
-        return () if denied else tuple(_find_denied_words(subject, spoken))
     claimed = find_numbers(subject.claim, subject.language.code)
     stated = [find_numbers(passage.sentence, subject.language.code) for passage in passages]
     matches = sorted((match for match in spoken if match.hits), key=lambda match: -score(match, subject.query))
@@ -82,11 +66,7 @@ def find_cues(subject: Subject, passages: Sequence[ClaimPassage], spoken: Sequen
     present = frozenset(token for match in spoken for token in match.hits if is_number(token))
     cues: list[Cue] = []
     for passage, numbers in zip(passages, stated, strict=True):
-        cue = (
-            _find_affirmed(subject, passage) or _find_related(subject, passage, spoken)
-            if denied
-            else _find_opposition(subject, passage, passages, numbers)
-        )
+        cue = _find_affirmed(subject, passage) if denied else _find_opposition(subject, passage, passages, numbers)
         if cue is not None:
             cues.append(cue)
         if not passage.quoted and (
@@ -94,89 +74,7 @@ def find_cues(subject: Subject, passages: Sequence[ClaimPassage], spoken: Sequen
             or _find_swapped_number(subject, claimed, numbers, denied=denied)
         ):
             cues.append(Cue("number", passage.sentence, conflict[1], *conflict))
-        elif not denied and not passage.denied and (counted := _find_other_share(subject, passage, claimed, numbers)):
-            cues.append(Cue("number", passage.sentence, counted[1], *counted))
-    if not cues and not denied and (of_others := _find_number_of_others(subject, claimed, spoken)):
-        cues.append(of_others)
-    if not cues and not denied:
-        cues.extend(_find_lacking(subject, spoken))
-    if not cues and not denied and not any(passage.quoted for passage in passages):
-        cues.extend(_find_denied_words(subject, spoken))
     return tuple(dict.fromkeys(cues))
-
-
-def _find_denied_words(subject: Subject, spoken: Sequence[SentenceMatch]) -> Iterator[Cue]:
-    """A sentence that denies, right before or behind them, words that stand in the claim in their order."""
-    code = subject.language.code
-    if find_numbers(subject.claim, code).amounts:
-        # Of a share the rest is denied what the claim says of it.
-        return
-    for match in spoken:
-        for words, clause in find_denials(match.sentence, subject.language) if match.hits else ():
-            if code in UNSPACED:
-                run = _find_run(subject.folded, clause)
-                near = clause[max(0, run.b - _NEXT_SIGNS) : run.b + run.size + _NEXT_SIGNS]
-                if run.size >= _FEWEST_SIGNS and words in near and words not in clause[run.b : run.b + run.size]:
-                    yield Cue("negation", match.sentence, words)
-                continue
-            own, denied = tokens(subject.folded), tokens(clause)
-            run = _find_run(own, denied)
-            specific = subject.query.specific.intersection(denied[run.b : run.b + run.size])
-            before = denied[max(0, run.b - _NEXT_WORDS) : run.b]
-            if run.size >= _FEWEST_WORDS and len(specific) > 1 and not to_denying(subject.language).isdisjoint(before):
-                yield Cue("negation", match.sentence, words)
-
-
-def _find_run(one: Sequence[str], other: Sequence[str]) -> Match:
-    """The longest run of signs or words that two texts share."""
-    return SequenceMatcher(None, one[:_LONGEST_RUN], other[:_LONGEST_RUN], autojunk=False).find_longest_match()
-
-
-def _find_lacking(subject: Subject, spoken: Sequence[SentenceMatch]) -> Iterator[Cue]:
-    """A sentence that says of somebody to be without what the claim says they have, where no other speaks of that."""
-    lexicon = subject.lexicon
-    pattern = lexicon.lists.get("without", NEVER) if lexicon is not None else NEVER
-    if pattern.search(subject.folded):
-        return
-    specific = subject.query.specific
-    for match in spoken:
-        folded = fold(match.sentence)
-        for found in pattern.finditer(folded):
-            words = tokens(_CLOSED.split(folded[found.end() : found.end() + _WITHOUT])[0])
-            lacked = [token for token in specific if occurs(token, words)]
-            weight = sum(subject.matter.get(token, 0.0) for token in lacked)
-            if len(lacked) < _FEWEST_STATED or weight < _LACKED * subject.whole:
-                continue
-            others = (tokens(other.sentence) for other in spoken if other is not match)
-            if not any(all(occurs(token, each) for token in lacked) for each in others):
-                yield Cue("negation", match.sentence, found[0].strip())
-
-
-def _find_number_of_others(subject: Subject, claimed: TextNumbers, spoken: Sequence[SentenceMatch]) -> Cue | None:
-    """A number of the claim that a text has only where it speaks of the others: of women, where the claim is of men.
-
-    The ones of the claim have another number of that unit in the text.
-    """
-    amounts, lexicon = [amount for amount in claimed.amounts if not amount.is_year], subject.lexicon
-    if lexicon is None or len(amounts) != 1 or not amounts[0].unit:
-        return None
-    own = {name: sides for name, sides in find_sides(lexicon, subject.folded).items() if name in _PARTIES}
-    [amount] = amounts
-    given: SentenceMatch | None = None
-    rival = ""
-    for match in spoken if own else ():
-        folded, code = fold(match.sentence), subject.language.code
-        stated = find_numbers(match.sentence, code).amounts
-        alike = [each for each in stated if are_alike(amount, each)]
-        sides = find_sides(lexicon, folded)
-        opposed = any(is_opposed(own[name], sides.get(name, ("", ""))) for name in own)
-        if any(agree(amount, each) for each in stated):
-            if not opposed:
-                return None
-            given = given or match
-        elif alike and any(sides.get(name, ("", "")) != ("", "") for name in own) and not opposed and match.hits:
-            rival = rival or show_amount(alike[0])
-    return Cue("number", given.sentence, rival, show_amount(amount), rival) if given is not None and rival else None
 
 
 def _find_swapped_number(
@@ -190,23 +88,6 @@ def _find_swapped_number(
     things = subject.query.specific.union(map(str, claimed.years))
     other = find_swapped(amounts[0], things, frozenset(subject.query.weights), pieces)
     return (show_amount(amounts[0]), show_amount(other)) if other is not None else None
-
-
-def _find_other_share(
-    subject: Subject, passage: ClaimPassage, claimed: TextNumbers, numbers: TextNumbers
-) -> tuple[str, str] | None:
-    """Less than half where the claim has most of something, or more than half where it has a minority."""
-    lexicon = subject.lexicon
-    if lexicon is None or claimed.amounts or passage.matter < _COUNTED * subject.whole:
-        return None
-    most, few = lexicon.find("mostly", subject.folded), lexicon.find("minority", subject.folded)
-    if bool(most) == bool(few):
-        return None
-    share = find_share(subject.query.specific, numbers, lexicon, subject.language.code)
-    if share is None:
-        return None
-    told = share.value < _HALF - _MARGIN if most else share.value > _HALF + _MARGIN
-    return (most or few, show_amount(share)) if told else None
 
 
 def is_denying(subject: Subject) -> bool:
@@ -253,6 +134,9 @@ def _find_denial(subject: Subject, passage: ClaimPassage) -> str:
         # A clause that holds too little of what the sentence shares with the claim denies another thing, and one that
         # denies the lack of something denies nothing.
         if lexicon is not None and lexicon.find("instead", clause):
+            continue
+        if lexicon is not None and lexicon.find("manner", passage.folded) and lexicon.find("unknown", clause):
+            # Who does not know why or how something is so takes it to be so.
             continue
         if lexicon is not None and (lack := lexicon.find("lacking", clause)) and lack not in subject.folded:
             continue
@@ -357,47 +241,6 @@ def _find_counted(subject: Subject, passage: ClaimPassage) -> str:
         if not amount.is_year and any(occurs(token, behind) for token in denied):
             return f"{amount.text} {behind[0]}"
     return ""
-
-
-def _find_related(subject: Subject, passage: ClaimPassage, spoken: Sequence[SentenceMatch]) -> Cue | None:
-    """A passage that has two things go together, or one of them change with the other, where a claim denies that."""
-    lexicon, language = subject.lexicon, subject.language
-    if lexicon is None or passage.denied or is_open(passage.sentence, language):
-        return None
-    pattern = lexicon.lists.get("relation", NEVER)
-    denied = [clause for _, clause in find_denials(subject.claim, language)]
-    neutral = find_shared(lexicon, subject.folded, passage.folded)
-    if not any(pattern.search(clause) for clause in denied) or find_sides(lexicon, subject.folded, neutral):
-        return None
-    dropped = frozenset(tokens(" ".join(match[0] for match in pattern.finditer(subject.folded))))
-    denying = to_denying(language)
-    light = frozenset(
-        tokens(" ".join(match[0] for match in lexicon.lists.get("light", NEVER).finditer(subject.folded)))
-    )
-    things = {
-        token: weight
-        for token, weight in subject.query.weights.items()
-        if token in subject.query.specific and token not in dropped and token not in denying and token not in light
-    }
-    whole, hits = sum(things.values()), passage.match.hits
-    met = [token for token in things if token in hits]
-    own = sum(things[token] for token in met)
-    if len(met) < _FEWEST_STATED or own < _RELATED * whole:
-        return None
-    # Where the text denies as much of the same things in another place, or of one that this passage lacks, it may well
-    # be so.
-    clauses = [clause for match in spoken for _, clause in find_denials(match.sentence, language)]
-    for clause in clauses:
-        words = tokens(clause)
-        refused = [token for token in things if occurs(token, words)]
-        if any(token not in hits for token in refused) or sum(things[token] for token in refused) >= _AS_MUCH * own:
-            return None
-        if language.code in UNSPACED and _find_run(subject.folded, clause).size >= _FEWEST_SIGNS:
-            return None
-    stated = lexicon.find("associative", passage.folded) or lexicon.find("causal", passage.folded)
-    sides = find_sides(lexicon, passage.folded)
-    stated = stated or next((word for sided in sides.values() for word in sided if word), "")
-    return Cue("negation", passage.sentence, stated, "denied", stated) if stated else None
 
 
 def _find_affirmed(subject: Subject, passage: ClaimPassage) -> Cue | None:

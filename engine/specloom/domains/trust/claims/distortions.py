@@ -15,12 +15,9 @@ from specloom.domains.text.fold import fold
 from specloom.domains.text.tokens import tokens
 
 from .ages import GROUP_AGES, find_ages, is_apart
-from .alignment import find_share
-from .amounts import find_numbers
-from .comparisons import find_direction
 from .cues import Cue
 from .denials import find_denials, to_clauses
-from .lexicon import EXCLUSIVE, NEVER, UNSPACED, Lexicon, find_part
+from .lexicon import EXCLUSIVE, NEVER, Lexicon, find_part
 from .matter import ClaimPassage, Subject
 from .quotations import Quotation
 from .weight import occurs
@@ -44,19 +41,9 @@ _HUMANS: Final = (
 _DOUBTED: Final = 2
 # Sentences behind it in which it is denied that anything is known of causes.
 _DISCLAIMED: Final = 6
-# Sentences of a text in which what is said of causes is said of all of it.
-_ABSTRACT: Final = 20
-# Terms of a claim of which nothing but an open question is told, and the letters of a word that is one by itself.
-_FEWEST_OPEN, _LONG = 2, 7
 # A passage counts with these shares of the best one and of the claim, a word where its part of the passage has this.
 _NEAR_BEST, _MOSTLY, _PART = 0.7, 0.5, 0.34
-# Where the term stands that words of all or of a part are said of: "most of the scientists".
-_STOP: Final = re.compile(r"[.,;:()]")
-_TIED_REACH, _TIED_TERMS = 30, 3
-# Percent beyond which a part may be told as the whole.
-_NEARLY_ALL: Final = 95
 _OLDEST: Final = 120
-_SEXES: Final = frozenset(("women", "men"))
 _MAY: Final = re.compile(r"(?<=[\w,] )May\b")
 # Sentences behind it in which may stand who was left out.
 _MOST_FOLLOWING: Final = 40
@@ -72,18 +59,17 @@ def find_distortions(
     """What a claim may have changed of the passages on its matter; `following` are the sentences behind those."""
     cues = [_to_altered(each, passages) for each in quotations if not each.found]
     lexicon = subject.lexicon
-    if lexicon is not None and passages and subject.language.has_cues:
+    stated = any(passage.stated for passage in passages)
+    if lexicon is not None and passages and subject.language.has_cues and not stated:
         best = max(passage.matter for passage in passages)
         for passage in passages:
             if passage.matter >= max(_NEAR_BEST * best, _MOSTLY * subject.whole):
                 cues.extend(_find_changes(subject, lexicon, passage))
         if not any(cue.kind == "certainty" for cue in cues):
-            cues.extend(_find_assured(subject, lexicon, passages, following))
-        cues.extend(_find_doubts(subject, lexicon, following, text))
+            cues.extend(_find_assured(subject, lexicon, passages))
+        cues.extend(_find_doubts(subject, lexicon, following))
         cues.extend(_find_population(subject, lexicon, passages, text))
         cues.extend(_find_excluded(subject, lexicon, passages, following))
-    if lexicon is not None and subject.language.has_cues:
-        cues.extend(_find_open(subject, lexicon, text))
     firsts = {(cue.kind, cue.claimed): cue for cue in reversed(cues)}
     return tuple(cue for cue in cues if firsts[cue.kind, cue.claimed] is cue)
 
@@ -112,6 +98,9 @@ def _find_changes(subject: Subject, lexicon: Lexicon, passage: ClaimPassage) -> 
         yield Cue("causation", sentence, associated, causal, associated)
     denied = bool(find_denials(subject.claim, subject.language))
     hedge = _find_near("hedge", subject, lexicon, passage)
+    if hedge and lexicon.find("manner", passage.folded) and lexicon.find("unknown", hedge):
+        # Who does not know why or how something is so takes it to be so.
+        hedge = ""
     if hedge and not denied and not _is_hedged(claim, lexicon):
         yield Cue("certainty", sentence, hedge, "", hedge)
     universal = lexicon.find("universal", claim)
@@ -124,51 +113,6 @@ def _find_changes(subject: Subject, lexicon: Lexicon, passage: ClaimPassage) -> 
             and not lexicon.find("partial", claim)
         ):
             yield Cue("scope", sentence, partial, universal, partial)
-        elif (
-            universal
-            and not lexicon.find("partial", claim)
-            and (share := _find_less_than_all(subject, lexicon, passage))
-        ):
-            yield Cue("scope", sentence, share, universal, share)
-        elif universal and not lexicon.find("partial", claim) and (pair := _find_tied_part(subject, lexicon, passage)):
-            yield Cue("scope", sentence, pair[1], *pair)
-
-
-def _find_less_than_all(subject: Subject, lexicon: Lexicon, passage: ClaimPassage) -> str:
-    """The share, less than all, that a passage gives to what a claim says of all."""
-    code = subject.language.code
-    if find_numbers(subject.claim, code).amounts or find_direction(subject.folded, lexicon)[0]:
-        return ""
-    numbers = find_numbers(passage.sentence, code)
-    share = find_share(subject.query.specific, numbers, lexicon, code)
-    if share is None or share.value > _NEARLY_ALL or find_direction(passage.folded, lexicon)[0]:
-        return ""
-    return share.text + " %"
-
-
-def _find_tied_part(subject: Subject, lexicon: Lexicon, passage: ClaimPassage) -> tuple[str, str] | None:
-    """Words of all before a term of a claim, and words of a part before the same one in a passage."""
-    if subject.language.code in UNSPACED:
-        return None
-    claimed, stated = (
-        _find_behind(lexicon.lists.get(name, NEVER), text)
-        for name, text in (("universal", subject.folded), ("partial", passage.folded))
-    )
-    for term, words in claimed.items():
-        for other, part in stated.items():
-            if term in subject.query.weights and occurs(term, [other]):
-                return words, part
-    return None
-
-
-def _find_behind(pattern: re.Pattern[str], text: str) -> dict[str, str]:
-    """The term right behind each match of a pattern, with the words of the match."""
-    found: dict[str, str] = {}
-    for match in pattern.finditer(text):
-        behind = tokens(_STOP.split(text[match.end() : match.end() + _TIED_REACH])[0])
-        for token in behind[:_TIED_TERMS]:
-            found.setdefault(token, match[0].strip())
-    return found
 
 
 def _find_near(name: str, subject: Subject, lexicon: Lexicon, passage: ClaimPassage) -> str:
@@ -194,10 +138,8 @@ def _is_hedged(claim: str, lexicon: Lexicon) -> bool:
     return any(lexicon.find(name, claim) for name in ("hedge", "caution", "attributed"))
 
 
-def _find_doubts(subject: Subject, lexicon: Lexicon, following: Sequence[str], text: str) -> Iterator[Cue]:
-    """A sentence of doubt behind the passages, or of causes anywhere in a short text, where the claim has a cause and
-    no doubt.
-    """
+def _find_doubts(subject: Subject, lexicon: Lexicon, following: Sequence[str]) -> Iterator[Cue]:
+    """A sentence of doubt behind the passages, where the claim has a cause and no doubt."""
     causal = lexicon.find("causal", subject.folded)
     if not causal or _is_hedged(subject.folded, lexicon) or lexicon.find("associative", subject.folded):
         return
@@ -213,72 +155,18 @@ def _find_doubts(subject: Subject, lexicon: Lexicon, following: Sequence[str], t
             yield Cue("causation", sentence, doubt, causal, doubt)
         elif (disclaimer := lexicon.find("disclaimer", folded)) and find_denials(sentence, subject.language):
             yield Cue("causation", sentence, disclaimer, causal, disclaimer)
-    every = sentences(text)
-    if len(every) > _ABSTRACT:
-        return
-    for sentence in every:
-        folded = fold(sentence)
-        if (
-            sentence not in following[:_DISCLAIMED]
-            and (disclaimer := lexicon.find("disclaimer", folded))
-            and find_denials(sentence, subject.language)
-        ):
-            yield Cue("causation", sentence, disclaimer, causal, disclaimer)
 
 
-def _find_assured(
-    subject: Subject, lexicon: Lexicon, passages: Sequence[ClaimPassage], following: Sequence[str]
-) -> Iterator[Cue]:
-    """A word of doubt in the passages or right behind them, where the claim calls it proved or certain."""
+def _find_assured(subject: Subject, lexicon: Lexicon, passages: Sequence[ClaimPassage]) -> Iterator[Cue]:
+    """A word of doubt in the passage nearest to a claim that calls something proved, where nothing else calls it so."""
     assured = lexicon.find("booster", subject.folded)
     if not assured or _is_hedged(lexicon.lists["booster"].sub(" ", subject.folded), lexicon):
         return
-    if find_denials(subject.claim, subject.language):
+    if find_denials(subject.claim, subject.language) or any(lexicon.find("booster", each.folded) for each in passages):
         return
-    sentences_ = dict.fromkeys((*(passage.sentence for passage in passages), *following[:_DOUBTED]))
-    for sentence in sentences_:
-        folded = fold(sentence)
-        doubt = lexicon.find("hedge", folded) or lexicon.find("unknown", folded)
-        if doubt and assured not in folded:
-            yield Cue("certainty", sentence, doubt, assured, doubt)
-            return
-
-
-def _find_open(subject: Subject, lexicon: Lexicon, text: str) -> Iterator[Cue]:
-    """A sentence that leaves open what it says of a term of a claim that is sure, where no other speaks of that."""
-    claim = subject.folded
-    if _is_hedged(claim, lexicon) or lexicon.find("unknown", claim) or find_denials(subject.claim, subject.language):
-        return
-    settled: set[str] = set()
-    left: list[tuple[str, str, str]] = []
-    for sentence in sentences(text):
-        clauses = to_clauses(fold(sentence), subject.language)
-        for at, clause in enumerate(clauses):
-            if words := lexicon.find("unknown", clause):
-                # What is asked stands in a clause of its own: "whether it lasts, is not known".
-                asked = [
-                    each for each in (*clauses[max(0, at - 1) : at], *clauses[at + 1 : at + 2]) if _asks(lexicon, each)
-                ]
-                left.append((sentence, words, " ".join((clause, *asked))))
-                break
-        else:
-            settled.update(tokens(fold(sentence)))
-    for sentence, words, folded in left:
-        own = tokens(folded)
-        only = [token for token in subject.query.specific if occurs(token, own) and not occurs(token, settled)]
-        if len(only) >= _FEWEST_OPEN or any(_is_plainly(token, own) for token in only):
-            yield Cue("certainty", sentence, words, "", words)
-            return
-
-
-def _asks(lexicon: Lexicon, clause: str) -> bool:
-    opening = lexicon.find("asking", clause)
-    return bool(opening) and clause.lstrip().startswith(opening)
-
-
-def _is_plainly(token: str, words: Sequence[str]) -> bool:
-    """Whether a long word is among others with the same beginning, so that it is no other word by chance."""
-    return len(token) >= _LONG and any(word[:_LONG] == token[:_LONG] for word in words)
+    best = max(passages, key=lambda passage: passage.matter)
+    if doubt := _find_near("hedge", subject, lexicon, best):
+        yield Cue("certainty", best.sentence, doubt, assured, doubt)
 
 
 # --- population ---
@@ -295,9 +183,7 @@ def _find_population(subject: Subject, lexicon: Lexicon, passages: Sequence[Clai
         if any(each in stated for each in kin):
             continue
         for other in _find_excluding(group):
-            # Of both sexes a claim may speak where the text has one of them only.
-            both = other in groups and {group, other} != _SEXES
-            if other in stated and not both and not _is_wider(group, stated):
+            if other in stated and other not in groups and not _is_wider(group, stated):
                 yield _to_cue(passages, lexicon, other, words, stated[other])
                 return
     ages = find_ages(sentences(text), subject.language.code) if groups else None

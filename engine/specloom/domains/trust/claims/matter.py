@@ -10,7 +10,7 @@ from specloom.domains.text.fold import compact, fold
 from specloom.domains.text.tokens import tokens
 
 from .amounts import find_numbers
-from .denials import find_denials, to_clauses
+from .denials import find_denials, is_refuted, to_clauses
 from .lexicon import Lexicon, drop_turning, to_lexicon
 from .weight import ClaimTokens, SentenceMatch, occurs, unify
 
@@ -22,6 +22,9 @@ _ON_THE_MATTER = 0.45
 _CARRIED, _OWN, _TOGETHER = 0.6, 0.3, 0.5
 _BEFORE = 2
 _FEWEST_LEFT = 2
+# What parts a clause from others, and lists of words with which the rest of a sentence may take it back.
+_MARKS = " .,;:!?()。，、；：！？"
+_DOUBTING = ("hedge", "caution", "unknown", "denying", "attributed")
 """Terms that tell a claim from others, of which so many are left when the words that turn it are taken away."""
 
 
@@ -60,7 +63,8 @@ class Subject:
 class ClaimPassage:
     """A sentence on the matter of a claim, as it is written and folded, and what it has of the claim.
 
-    `quoted` is whether it has the claim in the very words.
+    `quoted` is whether it has the claim in the very words, `stated` whether it has it so as a part of its own, and
+    nothing around it denies or doubts.
     `clause` has most of it, or is the whole sentence where that is not `certain`; `numbered` is the clause that has the
     claim's numbers. `denied` is whether anything is denied in the sentence, `carried` whether the sentences before have
     what it leaves out.
@@ -77,6 +81,7 @@ class ClaimPassage:
     denied: bool
     carried: bool
     quoted: bool
+    stated: bool
 
 
 def to_subject(claim: str, query: ClaimTokens, language: LanguageProfile, hits: frozenset[str]) -> Subject:
@@ -155,7 +160,21 @@ def _to_passage(subject: Subject, match: SentenceMatch, own: float, *, carried: 
         denied=bool(find_denials(match.sentence, subject.language)),
         carried=carried,
         quoted=compact(subject.claim) in compact(match.sentence),
+        stated=_is_stated(subject, folded),
     )
+
+
+def _is_stated(subject: Subject, folded: str) -> bool:
+    """Whether a folded sentence has a claim word for word between marks, and denies, doubts or asks nothing else."""
+    own = subject.folded.strip(_MARKS)
+    before, found, after = folded.partition(own)
+    before, after = before.rstrip(), after.lstrip()
+    if not own or not found or (before and before[-1] not in _MARKS) or (after and after[0] not in _MARKS):
+        return False
+    rest = f"{before} {after}"
+    doubted = subject.lexicon is not None and any(subject.lexicon.find(name, rest) for name in _DOUBTING)
+    denied = find_denials(rest, subject.language) or is_refuted(rest, subject.language)
+    return not (doubted or denied or "?" in rest or "？" in rest)
 
 
 def _count(clause: str, subject: Subject) -> int:

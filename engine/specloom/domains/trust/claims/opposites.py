@@ -28,6 +28,8 @@ from .weight import REVERSING, occurs
 
 _MOSTLY: Final = 0.6
 """What a sentence has to have of a claim, so that an opposite word counts wherever in it it stands."""
+_NEARLY: Final = 0.8
+"""What a sentence has to have of a claim, so that numbers of a list in it are of what the claim compares."""
 _SHORTEST_REVERSED, _LONGEST_ENDING = 5, 3
 """Letters of a word that another one may reverse by its beginning, and those of its ending that may differ."""
 _SPEED: Final = "speed"
@@ -113,9 +115,11 @@ def _compare(
         stated = find_compared(text, lexicon, code)
         if stated is not None and (verdict := compare(compared, stated)):
             return (Reversal("direction", compared.words, stated.words, compared.axis) if verdict < 0 else None,)
-    if pair := find_counted_comparison(compared, numbers, code) or find_listed_comparison(
-        compared, numbers, lexicon, code
-    ):
+    pair = find_counted_comparison(compared, numbers, code)
+    if pair is None and passage.matter >= _NEARLY * subject.whole:
+        # Numbers of a list may be of another measure where the passage lacks something of the claim.
+        pair = find_listed_comparison(compared, numbers, lexicon, code)
+    if pair:
         left, right = pair
         more = left.value - right.value if compared.side == 0 else right.value - left.value
         if compared.axis == _SPEED and to_kind(left.unit or right.unit) == "time":
@@ -191,8 +195,6 @@ def _find_opposite_words(
         own, found = find_sides(lexicon, claim, neutral), find_sides(lexicon, clause, neutral)
         turned = [(name, *_to_opposed(own[name], found[name])) for name in own.keys() & found.keys() - unasked]
         turned = [each for each in turned if each[1]]
-        # A word may stand on several axes.
-        turned = [each for at, each in enumerate(turned) if not any(_is_one(each, other) for other in turned[:at])]
         # Turned round in both halves ("in the north more", "in the south less"), it says the same.
         if len(turned) != 1:
             continue
@@ -223,16 +225,6 @@ def _find_opposite_words(
         if (after.value - before.value) * more < 0:
             return Reversal("direction", words, f"{before.text} → {after.text}", QUANTITY)
     return None
-
-
-def is_opposed(own: tuple[str, str], found: tuple[str, str]) -> bool:
-    """Whether one text has words of one side of an axis only, and another of the other side only."""
-    return bool(_to_opposed(own, found)[0])
-
-
-def _is_one(one: tuple[str, str, str], other: tuple[str, str, str]) -> bool:
-    """Whether two turned axes, each with its words, turn on one word."""
-    return one[1] == other[1] or one[2] == other[2]
 
 
 def _to_opposed(own: tuple[str, str], found: tuple[str, str]) -> tuple[str, str]:
