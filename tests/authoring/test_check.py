@@ -412,6 +412,24 @@ def test_a_file_is_judged_with_what_depends_on_it(tmp_path: Path) -> None:
     assert wrong == {"find_lights.yaml", "sightings.yaml"}
 
 
+def test_a_file_of_a_layer_is_judged_with_what_depends_on_it_after_a_check_of_other_layers(tmp_path: Path) -> None:
+    base, own, empty = tmp_path / "base", tmp_path / "own", tmp_path / "empty"
+    lay_lights(base, own)
+    capability = (base / "providers.d/capabilities/sightings.yaml").rename(own / "providers.d/sightings.yaml")
+    broken = capability.read_text(encoding="utf-8").replace("row: {name", "row: {title")
+    capability.write_text(broken, encoding="utf-8")
+    empty.mkdir()
+    environ = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+
+    first = find_verdict([base, own], environ, paths=[capability])
+    find_verdict([base, empty], environ)
+    again = find_verdict([base, own], environ, paths=[capability])
+
+    assert first.errors
+    assert again.diagnostics == first.diagnostics
+    assert again.elsewhere == first.elsewhere
+
+
 def test_an_example_of_the_first_layer_is_still_held_to_what_it_says_of_its_own_providers(tmp_path: Path) -> None:
     base, own = tmp_path / "base", tmp_path / "own"
     lay_lights(base, own)

@@ -9,11 +9,11 @@ import os
 import sys
 import time
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, field, replace
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from specloom import __version__
 from specloom.core import (
@@ -47,7 +47,10 @@ from specloom.specs import (
     view_files,
 )
 
-FORMAT = 2
+if TYPE_CHECKING:
+    from .incremental.memory import Memory
+
+FORMAT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,48 +135,56 @@ def find_verdict(
     checked that changed, and those whose last check read what is different now.
     """
     if not paths:
-        return _find_whole(roots, environ) if remember else judge(roots)
+        return _find_whole(roots, environ)[0] if remember else judge(roots)
     from .focus import focus
-    from .incremental.memory import Memory, load_memory
+    from .incremental.memory import Memory
     from .incremental.verdicts import Check
 
     if remember:
-        verdict, memory = _find_whole(roots, environ), None
+        verdict, recall = _find_whole(roots, environ)
     else:
         began = time.perf_counter()
         check = Check(roots, Memory())
         report = tuple(check.run())
         verdict = SpecVerdict(report, check.counts, check.library.sources, time.perf_counter() - began)
-        memory = check.kept
-    kept, left = focus(
-        verdict.diagnostics,
-        verdict.sources,
-        paths,
-        roots,
-        lambda: memory or load_memory(_memory_path(roots, environ), _digest_engine()),
-    )
+
+        def recall() -> Memory:
+            return check.kept
+
+    kept, left = focus(verdict.diagnostics, verdict.sources, paths, roots, recall)
     errors = sum(one.is_error for one in left)
     return replace(verdict, diagnostics=tuple(kept), elsewhere=(errors, len(left)))
 
 
-def _find_whole(roots: Sequence[Path], environ: Mapping[str, str]) -> SpecVerdict:
+def _find_whole(roots: Sequence[Path], environ: Mapping[str, str]) -> tuple[SpecVerdict, Callable[[], Memory]]:
+    """The verdict on these roots, and what gives the verdicts on their files with what each of them read."""
+    from .incremental.memory import load_memory
+
     began = time.perf_counter()
     sources = dict(_read_sources(roots))
     engine = _digest_engine()
     digest = _digest(engine, roots, sources)
-    stamp = _stamp_path(roots, environ)
+    stamp, path = _stamp_path(roots, environ), _memory_path(roots, environ)
     verdict = _load_stamp(stamp, digest)
     if verdict is not None:
         texts = {name: data.removeprefix(BOM_UTF8).decode("utf-8", "replace") for name, data in sources.items()}
-        return replace(verdict, sources=texts, seconds=time.perf_counter() - began)
-    verdict = _judge_changed(roots, _memory_path(roots, environ), engine, environ)
+
+        def recall() -> Memory:
+            memory = load_memory(path, engine)
+            # A check of the same first layer with others beside it may have been the last.
+            return memory if memory.of == digest else _judge_changed(roots, path, engine, digest, environ)[1]
+
+        return replace(verdict, sources=texts, seconds=time.perf_counter() - began), recall
+    verdict, memory = _judge_changed(roots, path, engine, digest, environ)
     verdict = replace(verdict, seconds=time.perf_counter() - began)
     _save_stamp(stamp, digest, verdict)
-    return verdict
+    return verdict, lambda: memory
 
 
-def _judge_changed(roots: Sequence[Path], memory: Path, engine: str, environ: Mapping[str, str]) -> SpecVerdict:
-    """The verdict that starts from those of each file in the last run, and leaves its own for the next.
+def _judge_changed(
+    roots: Sequence[Path], path: Path, engine: str, digest: str, environ: Mapping[str, str]
+) -> tuple[SpecVerdict, Memory]:
+    """The verdict that starts from those of each file in the last run, and its own, which it leaves for the next.
 
     They are kept for all checks of one first layer: what holds is seen file by file, whichever layers are beside it.
     """
@@ -185,15 +196,16 @@ def _judge_changed(roots: Sequence[Path], memory: Path, engine: str, environ: Ma
     was_on = gc.isenabled()
     gc.disable()  # as for a compile: what is made stays
     try:
-        check = Check(roots, load_memory(memory, engine))
+        check = Check(roots, load_memory(path, engine))
         report = check.run()
+        memory = replace(check.kept, of=digest)
         with contextlib.suppress(OSError):
-            make_own_folder(str(memory.parent), environ)
-            save_memory(memory, engine, check.kept)
+            make_own_folder(str(path.parent), environ)
+            save_memory(path, engine, memory)
     finally:
         if was_on:
             gc.enable()
-    return SpecVerdict(tuple(report), check.counts, check.library.sources)
+    return SpecVerdict(tuple(report), check.counts, check.library.sources), memory
 
 
 def widen(paths: Iterable[Path], layers: Sequence[Path]) -> list[Path]:

@@ -31,7 +31,8 @@ def focus(
     others = [one for one in diagnostics if not _is_about(one, chosen, paths)]
     readers = _find_readers(remember(), chosen) if others else frozenset()
     left = [one for one in others if one.code == _MARK or one.place.file not in readers]
-    return [one for one in diagnostics if not any(one is other for other in left)], left
+    out = {id(one) for one in left}
+    return [one for one in diagnostics if id(one) not in out], left
 
 
 def _is_about(diagnostic: Diagnostic, chosen: Collection[str], paths: Iterable[Path]) -> bool:

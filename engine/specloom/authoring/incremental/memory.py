@@ -42,6 +42,8 @@ class Memory:
 
     verdicts: Mapping[str, FileVerdict] = field(default_factory=dict)
     facts: Mapping[str, Fact] = field(default_factory=dict)
+    of: str = ""
+    """A digest of everything that was checked; "" where nobody said."""
 
 
 def load_memory(path: Path, engine: str) -> Memory:
@@ -60,7 +62,7 @@ def load_memory(path: Path, engine: str) -> Memory:
         name: FileVerdict(own, frozenset([paths[at] for at in reads]), _diagnostics(found), _maybe(shown), head)
         for name, (own, reads, found, shown, head) in written["verdicts"].items()
     }
-    return Memory(verdicts, dict(zip(paths, facts, strict=True)))
+    return Memory(verdicts, dict(zip(paths, facts, strict=True)), written["of"])
 
 
 def save_memory(path: Path, engine: str, memory: Memory) -> None:
@@ -70,6 +72,7 @@ def save_memory(path: Path, engine: str, memory: Memory) -> None:
     paths = list(memory.facts)
     numbers = {one: at for at, one in enumerate(paths)}
     written = {
+        "of": memory.of,
         "paths": paths,
         "facts": [memory.facts[one] for one in paths],
         "verdicts": {
