@@ -138,11 +138,13 @@ def test_a_running_call_tells_what_it_does_and_that_it_is_over(held: tuple[Local
     thread = run_held(page, service, replies)
 
     told = page.ask("progress", {"run": "r"}).json
+    wrong = [page.ask("progress", {"run": "r", "after": after}).json["told"] for after in (-1, True, "1")]
     again = page.ask("call", {"tool": "demo_find", "arguments": {"query": "otters"}, "run": "r"}).json
     service.may_answer.set()
     thread.join()
 
     assert (told["running"], told["steps"]) == (True, ["asking demo"])
+    assert wrong == [0, 0, 0]
     assert again["fault"]["kind"] == "validation"
     assert replies[0]["exchanges"][0]["response"]["status"] == 200
     assert page.ask("progress", {"run": "r", "after": 1}).json == {"running": False, "told": 0, "steps": []}

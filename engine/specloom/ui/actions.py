@@ -68,7 +68,8 @@ class PageCall:
             self._news.clear()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._news.wait(), STEPS_EVERY)
-        return {"running": not self.task.done(), "told": self.told, "steps": self.steps[-max(0, self.told - number) :]}
+        new = min(max(0, self.told - number), len(self.steps))
+        return {"running": not self.task.done(), "told": self.told, "steps": self.steps[len(self.steps) - new :]}
 
 
 class Actions:
@@ -193,7 +194,7 @@ class Actions:
     async def _tell_progress(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """The steps of a running call after the first so many, as soon as there are any; that it is over, else."""
         run, after = self._runs.get(_read_text(given, "run")), given.get("after", 0)
-        if run is None or not isinstance(after, int):
+        if run is None or isinstance(after, bool) or not isinstance(after, int) or after < 0:
             return {"running": False, "told": 0, "steps": []}
         return await run.read_after(after)
 
