@@ -6,8 +6,11 @@ import base64
 
 import pytest
 
-from specloom.core.faults import Fault
-from specloom.core.messages import Response
+from specloom.core.faults import MAY_BE_WRITTEN, Fault
+from specloom.core.messages import Request, Response
+from specloom.core.secrets import Secret
+from specloom.runtime.circuit_breaker import Breakers
+from specloom.runtime.providers import Upstreams
 from tests.support.spec_library import Woven, a_provider, a_tool, find, weave_texts
 
 CAPABILITY = """
@@ -130,3 +133,103 @@ def test_the_answer_to_a_write_is_not_used_again() -> None:
 
     assert found.codes[0] == "E105"
     assert "what it was answered says nothing to the next request" in found.sentences[0]
+
+
+@pytest.mark.parametrize("reply", [Response(503), Fault("network", "cut off"), Response(200, {}, b"no JSON")])
+def test_of_what_may_have_been_written_nobody_is_told_to_write_it_again(reply: Response | Fault) -> None:
+    run = find(woven(), {"query": "otters"}, reply)
+
+    assert run.fault is not None
+    told = run.fault.to_json()["error"]
+    assert (told["retryable"], told["suggestedAction"]) == (False, "look_before_retry")
+    assert "retryAfterSeconds" not in told
+    assert run.fault.message.endswith(MAY_BE_WRITTEN)
+    again = run.fault.told_as(message="Other words", kind="network").to_json()["error"]
+    assert (again["retryable"], again["suggestedAction"]) == (False, "look_before_retry")
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 423, 429])
+def test_what_was_refused_is_not_said_to_be_written(status: int) -> None:
+    run = find(woven(), {"query": "otters"}, *[Response(status)] * 3)
+
+    assert run.fault is not None
+    assert not run.fault.may_have_written
+    assert MAY_BE_WRITTEN not in run.fault.message
+
+
+def test_what_could_not_be_sent_is_not_said_to_be_written() -> None:
+    refused = Fault("network", "sample.example could not be reached: the connection was refused.")
+    refused.unsent = True
+    run = find(woven(), {"query": "otters"}, refused)
+
+    assert run.fault is not None
+    assert run.fault.to_json()["error"]["suggestedAction"] == "try_different_provider"
+
+
+def test_a_question_that_fails_may_be_asked_again() -> None:
+    run = find(woven(capability=CAPABILITY.replace("writes: true\n", "")), {"query": "otters"}, *[Response(503)] * 3)
+
+    assert run.fault is not None
+    assert run.fault.to_json()["error"]["retryable"] is True
+
+
+TWO_STEPS = """
+input: [query]
+steps:
+  - as: first
+    post: /one
+    body: {json: {q: =args.query}}
+    json: {map: {url: {at: "'kept'"}}}
+  - as: second
+    post: /two
+    body: {json: {q: =args.query}}
+    json: {map: {url: {at: "'kept'"}}}
+"""
+
+
+async def ask_with_keys(*replies: Response) -> tuple[list[tuple[str, str]], Fault | None]:
+    """What is sent with two keys, each request as its path and its key, and the fault that there is at the end."""
+    setting = "config:\n  SAMPLE_KEY: {secret: true, required: true, rotate: true, description: A key.}\n"
+    spec = a_provider(TWO_STEPS, service="headers: {X-Key: =config.SAMPLE_KEY}\n", top=setting)
+    model = weave_texts(CAPABILITY, spec, base=False).model
+    sent: list[tuple[str, str]] = []
+    left = list(replies)
+
+    class Replies:
+        async def send(self, request: Request) -> Response:
+            (key,) = [value.reveal() for _, value in request.headers if isinstance(value, Secret)]
+            sent.append((request.url.rpartition("/")[2], key))
+            return left.pop(0)
+
+        async def aclose(self) -> None:
+            pass
+
+    upstreams = Upstreams(
+        model.providers,
+        {"sample": {"SAMPLE_KEY": Secret("k1,k2")}},
+        sender=Replies(),
+        breakers=Breakers(),
+        cache=None,
+        clock=lambda: 0.0,
+    )
+    try:
+        await upstreams.ask("sample", "find", {"query": "otters"})
+    except Fault as fault:
+        return sent, fault
+    return sent, None
+
+
+@pytest.mark.parametrize("status", [429, 401])
+async def test_what_was_written_with_one_key_is_not_written_again_with_the_next(status: int) -> None:
+    sent, fault = await ask_with_keys(Response(201, {}, b"{}"), Response(status))
+
+    assert sent == [("one", "k1"), ("two", "k1")]
+    assert fault is not None
+    assert fault.to_json()["error"]["suggestedAction"] == "look_before_retry"
+
+
+async def test_a_write_that_was_refused_with_one_key_is_sent_with_the_next() -> None:
+    sent, fault = await ask_with_keys(Response(429), Response(201, {}, b"{}"), Response(201, {}, b"{}"))
+
+    assert sent == [("one", "k1"), ("one", "k2"), ("two", "k2")]
+    assert fault is None

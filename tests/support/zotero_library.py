@@ -46,6 +46,8 @@ class ZoteroLibrary:
     meanwhile: list[Callable[[], None]] = field(default_factory=list)
     is_open: bool = True
     """Whether the program lets others read."""
+    may_move: bool = True
+    """Whether the program puts what it has saved where it should be."""
     calls: list[Call] = field(default_factory=list)
     tokens: set[str] = field(default_factory=set)
     saved: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -339,6 +341,8 @@ class ZoteroLibrary:
         if call.path == "/connector/updateSession":
             if data["sessionID"] not in self.saved:
                 return 400, json_type, json.dumps({"error": "SESSION_NOT_FOUND"})
+            if not self.may_move:
+                return 500, json_type, ""
             keys = [*self.collections]
             for key in self.saved[data["sessionID"]].values():
                 target = data["target"]

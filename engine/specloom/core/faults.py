@@ -18,6 +18,7 @@ Action = Literal[
     "check_api_key",
     "broaden_query",
     "fix_arguments",
+    "look_before_retry",
     "inform_user",
     "report_bug",
 ]
@@ -77,6 +78,10 @@ KINDS: Mapping[str, FaultKind] = MappingProxyType(
 """
 
 
+MAY_BE_WRITTEN = "All or part of it may have been written: look at what is there before you write it again."
+"""What is said to whoever asked for a write of which nobody knows how far it came."""
+
+
 class Fault(Exception):  # noqa: N818 - a fault is an answer, and the domain's word for it
     """A call that could not be answered: what happened, to whom, and whether and when to try again."""
 
@@ -126,6 +131,10 @@ class Fault(Exception):  # noqa: N818 - a fault is an answer, and the domain's w
         """What was asked before it failed and for how much, as `_meta.cost` says it."""
         self.also: dict[str, Any] = {}
         """What else the block tells, under published names: of something beside what failed."""
+        self.unsent = False
+        """Nobody could be asked: there was no connection."""
+        self.may_have_written = False
+        """Something was written before it failed, or may have been: who calls again may write it twice."""
 
     def told_as(
         self,
@@ -144,7 +153,7 @@ class Fault(Exception):  # noqa: N818 - a fault is an answer, and the domain's w
             retry_after=self.said_after if same else None,
             alternatives=self.alternatives,
             detail=self.detail if detail is None else detail,
-            action=self.action if same else None,
+            action=self.action if same or self.may_have_written else None,
             size=self.size,
             ours=self.ours,
             late=self.late,
@@ -152,15 +161,25 @@ class Fault(Exception):  # noqa: N818 - a fault is an answer, and the domain's w
             near=self.near,
         )
         told.tried, told.spent, told.also = self.tried, self.spent, self.also
+        told.unsent, told.may_have_written = self.unsent, self.may_have_written
+        return told
+
+    def after_writing(self) -> Fault:
+        """The same fault where something was written or may have been: it says so, and nobody is to call again."""
+        if self.may_have_written:
+            return self
+        told = self.told_as(message=f"{self.message.rstrip('.')}. {MAY_BE_WRITTEN}")
+        told.action, told.may_have_written = "look_before_retry", True
         return told
 
     def to_json(self) -> dict[str, Any]:
         """The contract's machine-readable block: `kind`, `retryable`, `suggestedAction`, and what else is known."""
         kind = KINDS[self.kind]
-        block: dict[str, Any] = {"kind": kind.wire, "retryable": kind.retryable, "suggestedAction": self.action}
+        is_retryable = kind.retryable and not self.may_have_written
+        block: dict[str, Any] = {"kind": kind.wire, "retryable": is_retryable, "suggestedAction": self.action}
         if self.kind != kind.wire:
             block["reason"] = self.kind
-        if kind.retryable and self.retry_after is not None:
+        if is_retryable and self.retry_after is not None:
             block["retryAfterSeconds"] = self.retry_after
         told = {"provider": self.provider, "argument": self.argument, "did_you_mean": self.near}
         block |= {name: text for name, text in told.items() if text}

@@ -251,7 +251,11 @@ class Dialer:
                 await stream.aclose()
             if isinstance(error, TimeoutError):
                 message = f"{host} could not be reached: no connection within {self._connect_timeout:g} seconds."
-                raise Fault("network", message) from None
+                late = Fault("network", message)
+                late.unsent = True
+                raise late from None
+            if isinstance(error, Fault):
+                error.unsent = True
             raise
 
     async def _connect(self, host: str, port: int, addresses: Sequence[str]) -> Stream:

@@ -19,6 +19,7 @@ from .request import (
     Note,
     OperationContext,
     Tokens,
+    Writes,
     afford_page,
     build_request,
     find_following,
@@ -51,6 +52,13 @@ LONGEST_PAUSE = 10
 """Seconds that a call waits because an upstream says so; in what is longer than that, another one has answered."""
 
 
+_REFUSED = frozenset({
+    "rate_limited", "quota_exhausted", "over_budget", "auth_required", "not_in_plan", "config", "bad_request",
+    "validation", "not_found", "blocked", "circuit_open",
+})  # fmt: skip
+"""Kinds of fault after which it is known that nothing was written by the request that failed."""
+
+
 def perform(
     provider: Provider,
     operation: Operation,
@@ -61,22 +69,25 @@ def perform(
     note: Note | None = None,
     position: PagePosition | None = None,
     afford: Afford | None = None,
+    writes: Writes | None = None,
 ) -> Running:
     """Run an operation. Arguments that it does not take, and empty ones, are left out.
 
     The driver throws a Fault for what it cannot send. `tokens` keeps what was granted, from one run to the next, and
     `note` is told of each response that could be read, so that no other one is remembered. `position` is where to go
     on, of an operation that has pages to go on with. `afford` is asked before each further page or part, and
-    raises an `over_budget` fault where it may not be sent: the answer is then what there is, which tells it.
+    raises an `over_budget` fault where it may not be sent: the answer is then what there is, which tells it. `writes`
+    counts what was written; a fault behind that says so, and is not to be answered by the same call.
     """
     given = {name: arguments[name] for name in operation.input if arguments.get(name) not in (None, "")}
     answers: list[Answer] = []
     tokens = {} if tokens is None else tokens
+    writes = Writes() if writes is None else writes
     parts = _shards(operation, given, config, now)
     stop: Fault | None = None
     for at, part in enumerate(parts):
         behind = len(parts) - at - 1
-        context = make_context(operation, part, config, now, tokens, note, afford, behind)
+        context = make_context(operation, part, config, now, tokens, note, afford, behind, writes)
         try:
             if afford is not None and at:
                 afford(behind + 1, 1)
@@ -89,9 +100,12 @@ def perform(
                 raise
             # What the spec was given came from the upstream, so it is the upstream that is not as it was.
             message = f"{provider.title} answered in a shape that its spec does not know"
-            raise Fault("layout_changed", message, provider=provider.name, detail=fault.why) from None
+            changed = Fault("layout_changed", message, provider=provider.name, detail=fault.why)
+            raise (changed.after_writing() if writes.open else changed) from None
         except Fault as fault:
             if not at or fault.kind != "over_budget":
+                if writes.open:
+                    raise fault.after_writing() from None
                 raise
             stop = _without_parts(operation, parts, at, fault)
             break
@@ -286,6 +300,8 @@ def _exchange(provider: Provider, step: Step, request: Request, context: Operati
     attempt = 0
     renewed = False
     while True:
+        is_open = False
+        response: Response | None = None
         try:
             sent = request
             if provider.service.grant is not None:
@@ -293,12 +309,17 @@ def _exchange(provider: Provider, step: Step, request: Request, context: Operati
                 sent = replace(
                     request, headers=(*request.headers, ("Authorization", Secret(f"Bearer {token.reveal()}")))
                 )
+            if step.writes:
+                context.writes.open += 1
+                is_open = True
             response = yield sent
             assert response is not None
             return _read(provider, step, sent, response, context)
         except Unworkable:
             raise
         except Fault as fault:
+            if is_open and _is_refusal(fault, response):
+                context.writes.open -= 1
             if fault.kind == "auth_required" and not renewed and context.tokens.pop(provider.name, None) is not None:
                 renewed = True
                 continue
@@ -313,6 +334,13 @@ def _exchange(provider: Provider, step: Step, request: Request, context: Operati
                 pause = max(pause, float(fault.said_after))
             attempt += 1
             yield Wait(pause, _named(fault, provider))
+
+
+def _is_refusal(fault: Fault, response: Response | None) -> bool:
+    """Whether it is known that a request that failed changed nothing."""
+    if response is not None and 400 <= response.status < 500 and response.status != 408:
+        return True
+    return fault.kind in _REFUSED or fault.unsent or (fault.ours and not fault.late)
 
 
 def _read(provider: Provider, step: Step, request: Request, response: Response, context: OperationContext) -> list[Row]:

@@ -37,7 +37,7 @@ from .plan import Life
 from .quota_headers import read_quota
 from .recordings import KEPT_HEADERS, Sender
 from .request import STEP as TOKEN_STEP
-from .request import Tokens, secrets_of
+from .request import Tokens, Writes, secrets_of
 from .spending import AskMeter, PaidQuestion, price_of
 
 if TYPE_CHECKING:
@@ -221,6 +221,7 @@ class Upstreams:
         count = self.counts.setdefault(f"{name}.{operation_name}", Count())
         began = time.perf_counter()
         meter = answer = None
+        writes = Writes()
         try:
             with self._breakers.of(name, operation_name).call():
                 if question is not None:
@@ -229,9 +230,9 @@ class Upstreams:
                         # All who are asked at once have a place for a first page before anybody takes one for a second.
                         await asyncio.sleep(0)
                 drive = functools.partial(
-                    self._drive, provider, operation, arguments, lives, tenant, meter, position, goes_on=goes_on
+                    self._drive, provider, operation, arguments, lives, tenant, meter, position, writes, goes_on=goes_on
                 )
-                answer = await self._in_time(provider, drive, within)
+                answer = await self._in_time(provider, drive, within, writes)
         except Fault as fault:
             self._slow_down(provider, fault)
             count.add(time.perf_counter() - began, fault)
@@ -252,8 +253,12 @@ class Upstreams:
         provider: Provider,
         drive: Callable[[ApiKey, float | None], Awaitable[Answer]],
         seconds: float | None,
+        writes: Writes,
     ) -> Answer:
-        """The answer with the key whose turn it is; where that one is spent, with the next."""
+        """The answer with the key whose turn it is; where that one is spent, with the next.
+
+        What has written is not begun anew with another key.
+        """
         spent: Fault | None = None
         try:
             async with asyncio.timeout(seconds) as limit:
@@ -261,14 +266,15 @@ class Upstreams:
                     try:
                         return await drive(key, limit.when())
                     except Fault as fault:
-                        if fault.kind not in SPENT or fault.ours:
+                        if fault.kind not in SPENT or fault.ours or writes.open:
                             raise
                         spent = fault
         except TimeoutError:
             if seconds is None:
                 raise
             sentence = f"{provider.title} gave no answer in {seconds:.3g} seconds"
-            raise Fault("upstream_unavailable", sentence, late=True) from None
+            late = Fault("upstream_unavailable", sentence, late=True)
+            raise (late.after_writing() if writes.open else late) from None
         assert spent is not None
         raise spent
 
@@ -281,6 +287,7 @@ class Upstreams:
         tenant: str,
         meter: AskMeter | None,
         position: PagePosition | None,
+        writes: Writes,
         key: ApiKey,
         until: float | None,
         *,
@@ -314,6 +321,7 @@ class Upstreams:
             readable.append,
             position,
             meter.afford if meter is not None else None,
+            writes,
         )
         try:
             answer = await drive_live(running, send, until)

@@ -25,6 +25,14 @@ Tokens = MutableMapping[str, tuple[Secret, float]]
 
 
 @dataclass(slots=True)
+class Writes:
+    """How far an operation has written, over all its parts and keys."""
+
+    open: int = 0
+    """Requests that change something and were sent, without those that were refused."""
+
+
+@dataclass(slots=True)
 class OperationContext(RunBindings):
     """The bindings of an operation's expressions, by the names that specs use."""
 
@@ -42,6 +50,8 @@ class OperationContext(RunBindings):
     tokens: Tokens = field(default_factory=dict)
     note: Note | None = None
     """Told of each response that could be read."""
+    writes: Writes = field(default_factory=Writes)
+    """Counts what was written."""
     afford: Afford | None = None
     behind: int = 0
     """How many parts of the question come after this one."""
@@ -66,12 +76,15 @@ def make_context(
     note: Note | None = None,
     afford: Afford | None = None,
     behind: int = 0,
+    writes: Writes | None = None,
 ) -> OperationContext:
     """The context at the beginning of a run, with the operation's own values worked out."""
     tokens = {} if tokens is None else tokens
     context = OperationContext(
         arguments, config, now, Moment(now, ""), tokens=tokens, note=note, afford=afford, behind=behind
     )
+    if writes is not None:
+        context.writes = writes
     for name, value in operation.values:
         context.values[name] = evaluate(value, context)
     if operation.paging is not None:

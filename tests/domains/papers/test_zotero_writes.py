@@ -461,6 +461,18 @@ def test_the_program_on_this_machine_takes_new_works_as_browsers_hand_them_over(
     ]
 
 
+def test_works_that_the_program_saved_elsewhere_are_told_as_saved(tmp_path: Path) -> None:
+    library = ZoteroLibrary(may_move=False)
+    library.collect("Thesis")
+
+    told = add(tmp_path, library, is_local=True, bibliography=BIB, collection="Thesis")
+
+    assert (told["added"], told["failed"], len(library.works())) == (2, 0, 2)
+    for work in told["works"]:
+        assert "was not put where it should be: Zotero on this machine failed (HTTP 500)" in work["message"]
+    assert [call.path for call in library.writes()].count("/connector/updateSession") == 1
+
+
 def test_the_program_is_told_nothing_of_what_it_has(tmp_path: Path) -> None:
     library = ZoteroLibrary()
 

@@ -697,9 +697,12 @@ async def _add_by_program(context: Context, rows: Sequence[_Addition], target: s
             for at, row in enumerate(batch)
         ]
         reason = f"not sent, because of what came before: {stop}" if stop else ""
+        unplaced = ""
         try:
             arguments = {"session": session, "items": items} | ({"target": target} if target else {})
-            await (asyncio.sleep(0) if stop else context.ask("zotero_saves", arguments, provider=PROGRAM))
+            if not stop:
+                answer = await context.ask("zotero_saves", arguments, provider=PROGRAM)
+                unplaced = "; ".join(fault.message.rstrip(".") for fault in answer.failed)
         except Fault as fault:
             if not begin and fault.kind not in _UNSURE:
                 raise
@@ -711,6 +714,10 @@ async def _add_by_program(context: Context, rows: Sequence[_Addition], target: s
             continue
         for at, row in enumerate(batch):
             row.status = "added"
+            if unplaced:
+                row.messages.append(
+                    f"it is saved where Zotero had selected, and was not put where it should be: {unplaced}"
+                )
             if with_files:
                 await _hand_over(context, session, str(at), row)
 
