@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from specloom.authoring.examples.run import check_examples
 from specloom.authoring.scaffold.common import ScaffoldError
 from specloom.authoring.scaffold.project import draft_project
+from specloom.cli.main import main
 from specloom.compiler.build import weave_from
 from specloom.core import Fault, paths
 from specloom.server import catalogue as image
@@ -145,9 +147,45 @@ def test_the_state_of_another_project_of_the_same_folder_is_not_taken(environ: d
     sentence = paths.find_other_owner(environ)
     assert "keeps what the project 'bird-songs' remembers" in sentence
     assert "write an `id` into" in sentence
+    owner = Path(paths.state_folder(environ), "project")
+    assert sentence.endswith(f"or, if this is that project under a new name, change the name in {owner}")
     assert paths.find_other_owner({**environ, "SPECLOOM_STATE_DIR": "/elsewhere"}) == ""
     with pytest.raises(SystemExit):
         load_catalogue(environ, default_selection(environ))
+
+    owner.write_text("whales\n", encoding="utf-8")
+    assert paths.find_other_owner(environ) == ""
+
+
+def test_a_project_is_checked_also_where_its_state_is_of_another_name(
+    environ: dict[str, str], folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    without_id(folder)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    state = paths.state_folder(os.environ)
+    paths.make_own_folder(state, os.environ)
+    Path(state, "project").write_text("whales\n", encoding="utf-8")
+
+    assert main(["check"]) == 0
+    assert capsys.readouterr().err == ""
+    assert main(["list"]) == 2
+    assert "keeps what the project 'whales' remembers" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("left", ["", "\n"])
+def test_a_file_of_the_owner_that_a_crash_left_empty_is_written_anew(
+    environ: dict[str, str], folder: Path, left: str
+) -> None:
+    without_id(folder)
+    state = Path(paths.state_folder(environ))
+    paths.make_own_folder(str(state), environ)
+    (state / "project").write_text(left, encoding="utf-8")
+
+    paths.make_own_folder(str(state), environ)
+
+    assert (state / "project").read_text(encoding="utf-8") == "bird-songs\n"
+    assert [one.name for one in state.iterdir()] == ["project"]
 
 
 def test_what_machines_share_is_called_as_the_project(environ: dict[str, str], folder: Path) -> None:

@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     words = _usual(list(sys.argv[1:] if argv is None else argv))
     _drop_unfilled()
-    if project_folder(os.environ) and not _has_project():
+    if project_folder(os.environ) and not _has_project(words):
         return USAGE
     try:
         if words == ["--version"]:
@@ -57,13 +57,20 @@ def _usual(words: list[str]) -> list[str]:
     return ["--version"] if words == ["version"] else words
 
 
-def _has_project() -> bool:
-    """Whether the project that is to be served has a name; what is wrong with its file is told."""
+_WITHOUT_STATE = ("check", "--version", "--help", "-h", "__complete")
+"""The first words of what reads nothing that a server remembers."""
+
+
+def _has_project(words: Sequence[str]) -> bool:
+    """Whether the project that is to be served has a name, and its state is its own where a command may read that.
+
+    What is wrong with its file is told.
+    """
     from specloom.server import name_server
 
     try:
         name_server(os.environ)
-        sentence = find_other_owner(os.environ)
+        sentence = "" if not words or words[0] in _WITHOUT_STATE else find_other_owner(os.environ)
     except ValueError as error:
         sentence = str(error)
     if sentence:

@@ -101,10 +101,19 @@ def make_own_folder(folder: str, environ: Mapping[str, str]) -> None:
     """
     usual = {name: value for name, value in environ.items() if name not in (CACHE_VARIABLE, STATE_VARIABLE)}
     make_folder(folder, tighten=folder in (cache_folder(usual), state_folder(usual)))
-    owner = os.path.join(folder, OWNER_FILE)
-    if folder == state_folder(usual) and _shares_by_name(environ) and not os.path.exists(owner):
-        with os.fdopen(open_private(owner, os.O_WRONLY | os.O_CREAT), "w", encoding="utf-8") as file:
-            file.write(f"{command_name(environ)}\n")
+    if folder == state_folder(usual) and _shares_by_name(environ) and not _read_owner(folder):
+        from pathlib import Path  # only for the first start in this folder
+
+        write_whole(Path(folder, OWNER_FILE), f"{command_name(environ)}\n".encode())
+
+
+def _read_owner(folder: str) -> str:
+    """The project that a folder of states says it is of; "" where it says none, or says it in no way that is read."""
+    try:
+        with open(os.path.join(folder, OWNER_FILE), encoding="utf-8") as file:
+            return file.read(200).strip()
+    except (OSError, ValueError):
+        return ""
 
 
 def find_other_owner(environ: Mapping[str, str]) -> str:
@@ -115,16 +124,13 @@ def find_other_owner(environ: Mapping[str, str]) -> str:
     if environ.get(STATE_VARIABLE, "").strip() or not _shares_by_name(environ):
         return ""
     folder, name = state_folder(environ), command_name(environ)
-    try:
-        with open(os.path.join(folder, OWNER_FILE), encoding="utf-8") as file:
-            owner = file.read(200).strip()
-    except (OSError, ValueError):
-        return ""
+    owner = _read_owner(folder)
     if owner in ("", name):
         return ""
     return (
         f"{folder} keeps what the project {owner!r} remembers, whose folder of specs is called like yours; "
-        f"write an `id` into {os.path.join(project_folder(environ), PROJECT_FILE)}, such as `id: {name}-specs`"
+        f"write an `id` into {os.path.join(project_folder(environ), PROJECT_FILE)}, such as `id: {name}-specs`; "
+        f"or, if this is that project under a new name, change the name in {os.path.join(folder, OWNER_FILE)}"
     )
 
 
