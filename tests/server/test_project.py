@@ -188,6 +188,33 @@ def test_a_file_of_the_owner_that_a_crash_left_empty_is_written_anew(
     assert [one.name for one in state.iterdir()] == ["project"]
 
 
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("spec: project/1\nname: bird-songs\ntitle: Birds\nversion: 0.1.0\nid : birds-7\n", "id: birds-7"),
+        ("spec: project/1\nname: bird-songs\ntitle: Birds\nversion: 0.1.0\nid:\n  birds-7\n", "id: birds-7"),
+        ("spec: project/1\nname : bird-songs\ntitle: Birds\nversion: 0.1.0\n", "name: bird-songs"),
+        ("{spec: project/1, name: bird-songs, title: Birds, version: 0.1.0, id: birds-7}\n", "name: bird-songs"),
+    ],
+)
+def test_an_id_that_gives_no_folder_its_name_is_refused(folder: Path, text: str, key: str) -> None:
+    (folder / "project.yaml").write_text(text, encoding="utf-8")
+
+    with pytest.raises(ValueError, match=f"write `{key}` at the beginning of a line of its own"):
+        read_project(str(folder))
+
+
+@pytest.mark.parametrize("written", ["birds-7", "'birds-7'", '"birds-7"', "birds-7  # for ever", " birds-7"])
+def test_an_id_gives_the_folders_its_name_however_it_is_written(
+    environ: dict[str, str], folder: Path, written: str
+) -> None:
+    file = without_id(folder) / "project.yaml"
+    file.write_text(f"{file.read_text(encoding='utf-8')}id: {written}\n", encoding="utf-8")
+
+    assert read_project(str(folder)).id == "birds-7"
+    assert Path(paths.state_folder(environ)).name == "birds-7"
+
+
 def test_what_machines_share_is_called_as_the_project(environ: dict[str, str], folder: Path) -> None:
     shared = {**environ, "REDIS_URL": "redis://127.0.0.1", "SPECLOOM_CACHE_KEY": "0" * 64}
 

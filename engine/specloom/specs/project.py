@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
-from specloom.core import PROJECT_FILE, Report, dataclass, did_you_mean
+from specloom.core import PROJECT_FILE, PROJECT_VARIABLE, Report, command_name, dataclass, did_you_mean, project_id
 
-from .yaml import parse_source, to_plain
+from .yaml import Map, parse_source, to_plain
 
 _KEYS = ("spec", "name", "title", "version", "id")
 _KIND = "project/1"
@@ -60,8 +61,20 @@ def read_project(folder: str) -> Project:
         raise ValueError(f"{path}: `title` is {said['title']!r}; say in a few words what people call it")
     if not isinstance(said["version"], str) or not _VERSION.fullmatch(said["version"]):
         raise ValueError(f'{path}: `version` is {said["version"]!r}; write it as a text such as "0.1.0"')
+    _check_lines(path, said, source.root)
     if said["id"] is None and "id" not in source.root:
         return Project(said["name"], said["title"].strip(), said["version"])
     if not isinstance(said["id"], str) or not _ID.fullmatch(said["id"]):
         raise ValueError(f"{path}: `id` is {said['id']!r}; use {_ID_RULE}")
     return Project(said["name"], said["title"].strip(), said["version"], said["id"])
+
+
+def _check_lines(path: Path, said: Mapping[str, object], has: Map) -> None:
+    """ValueError where YAML says a name or an id that whoever reads the file by its lines does not find.
+
+    The folders of a user are called by those without a YAML parser, so both have to read the same.
+    """
+    environ = {PROJECT_VARIABLE: str(path.parent.absolute())}
+    for key, found in (("name", command_name(environ)), ("id", project_id(environ))):
+        if key in has and found != str(said[key]):
+            raise ValueError(f"{path}: write `{key}: {said[key]}` at the beginning of a line of its own, just so")
