@@ -132,6 +132,11 @@ def test_a_host_gets_the_server_once_and_loses_it_without_a_trace(host: str, hom
     code, out, _ = run("uninstall", host)
 
     assert (code, path.read_bytes().decode()) == (0, SAMPLES[host])
+    (advice,) = [line for line in out.splitlines() if line.startswith("next: ")]
+    assert advice.endswith(", so that it lets go of the server")
+    assert not any(
+        words in advice for words in ("switch it on", "start it there", "look at it", "it starts the server")
+    )
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     assert [one.name for one in path.parent.iterdir() if "before" in one.name] == []
 

@@ -32,6 +32,9 @@ class McpHost:
     at: tuple[str, ...]
     entry: Mapping[str, Any]
     next: str
+    """What a person does for the host to take the server."""
+    gone: str
+    """What they do for it to let go of one that was taken out."""
     project: str = ""
 
     def find_file(self, environ: Mapping[str, str], system: str = sys.platform) -> Path:
@@ -81,7 +84,7 @@ def _to_host(name: str, row: Mapping[str, Any], system: str) -> McpHost:
         files = files[SYSTEMS.get(system, "linux")]
     return McpHost(
         name, row["title"], tuple(files), row["format"], tuple(row["at"]), row["entry"], row["next"],
-        row.get("project", ""),
+        row.get("gone") or row["next"].partition(";")[0], row.get("project", ""),
     )  # fmt: skip
 
 

@@ -85,7 +85,7 @@ def uninstall(options: Namespace) -> int:
         _write(path, changed, text, is_new=False)
         backup.unlink(missing_ok=True)
     say(f"{host.title} has {options.name} no more: {path}")
-    say(f"next: {host.next.partition(';')[0]}, so that it lets go of the server")
+    say(f"next: {host.gone}, so that it lets go of the server")
     return 0
 
 
