@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from specloom.authoring.docs import generate_project
 from specloom.authoring.examples.run import check_examples
 from specloom.authoring.scaffold.common import ScaffoldError
 from specloom.authoring.scaffold.project import draft_project
@@ -213,6 +214,16 @@ def test_an_id_gives_the_folders_its_name_however_it_is_written(
 
     assert read_project(str(folder)).id == "birds-7"
     assert Path(paths.state_folder(environ)).name == "birds-7"
+
+
+def test_the_page_of_its_collections_names_its_own_command(folder: Path) -> None:
+    model, library, _ = weave_from([folder])
+
+    pages = generate_project(model, library, "bird-songs docs", folder.parents[1], "src/bird_songs")
+
+    page = pages["docs/reference/collections.md"]
+    assert "`bird-songs data export` and `bird-songs data erase`" in page
+    assert "specloom" not in page
 
 
 def test_what_machines_share_is_called_as_the_project(environ: dict[str, str], folder: Path) -> None:

@@ -130,8 +130,8 @@ def generate(model: Model, library: Library) -> dict[str, str]:
 def generate_project(model: Model, library: Library, command: str, root: Path, inside: str) -> dict[str, str]:
     """The generated files of a project by their path under its root; its specs are in the folder `inside` of that."""
     render = template_renderer("docs", FILTERS)
-    facts = {**_facts(model, library), "command": command}
     project = read_project(str(root / inside))
+    facts = {**_facts(model, library), "command": command, "program": project.name}
     home = project.id or Path(inside).name
     facts["variables"] = [one for one in map(partial(_own_variable, project, home), VARIABLES.values()) if one]
     facts["sources"] = {key: f"{inside}/{file}" for key, file in facts["sources"].items()}
@@ -308,6 +308,7 @@ def _facts(model: Model, library: Library) -> dict[str, Any]:
     registry = [one for _, listed in groups for one in listed]
     return {
         "command": COMMAND,
+        "program": NAME,
         "version": __version__,
         "model": model,
         "routes": list_routes(model, library),
