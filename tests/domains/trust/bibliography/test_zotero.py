@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from specloom.domains.text import Name
 from specloom.domains.trust.bibliography import zotero
@@ -284,3 +286,45 @@ def test_a_film_is_cited_under_its_director() -> None:
     }
 
     assert write_list(read(film), "apa")[0].startswith("Fen, F. (1927)")
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=12) | st.just("2001"),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(("name", "lastName", "firstName", "creatorType", "tag", "note", "raw")), inner, max_size=3
+        )
+    ),
+    max_leaves=6,
+)
+FIELDS = (
+    "title", "date", "accessDate", "extra", "citationKey", "creators", "tags", "notes", "DOI", "ISBN", "url", "volume",
+    "data", "key", "itemType",
+)  # fmt: skip
+
+
+@given(item=st.dictionaries(st.sampled_from(FIELDS), VALUES))
+@settings(max_examples=200, deadline=None)
+def test_no_value_of_any_field_costs_another_item(item: dict[str, Any]) -> None:
+    found = parse_bibliography(json.dumps([{"itemType": "book", **item}, {"itemType": "book", "title": "Weirs"}]))
+
+    assert found.entries[-1].title == "Weirs"
+    assert len(found.entries) + len(found.problems) == 2
+
+
+@pytest.mark.parametrize("field", ["creators", "tags", "notes", "extra", "date", "volume"])
+@pytest.mark.parametrize("value", [5, True, {"x": [1]}, [[5], None, {"x": {}}]])
+def test_a_field_that_is_no_such_thing_is_passed_over(field: str, value: object) -> None:
+    (entry,) = read({"itemType": "book", "title": "Otters", field: value})
+
+    assert entry.title == "Otters"
+    assert "{" not in repr(entry)
+
+
+def test_makers_tags_and_notes_may_be_plain_texts() -> None:
+    item = {"itemType": "book", "title": "Otters", "creators": ["Weir, Ann"], "tags": "river", "notes": ["<p>mine</p>"]}
+    (entry,) = read(item)
+
+    assert entry.authors == (Name("Weir, Ann"),)
+    assert (entry.keywords, entry.annote) == (("river",), "mine")

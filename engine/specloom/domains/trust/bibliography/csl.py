@@ -128,20 +128,20 @@ def parse_item(item: object) -> BibliographyEntry | str:
     """The entry of one item, or a sentence that says why it has none."""
     if not isinstance(item, Mapping):
         return f"an item has to be an object, and this is {type(item).__name__}"
-    type_ = _to_text(item.get("type"))
+    type_ = to_text(item.get("type"))
     kind = type_ if type_ in KINDS else _KINDS.get(type_, "document")
-    texts: dict[str, Any] = {name: _to_text(item.get(variable)) for variable, name in VARIABLES.items()}
+    texts: dict[str, Any] = {name: to_text(item.get(variable)) for variable, name in VARIABLES.items()}
     for alias, name in _ALIASES.items():
-        texts[name] = texts[name] or _to_text(item.get(alias))
+        texts[name] = texts[name] or to_text(item.get(alias))
     issued, dated = from_csl(item.get("issued"))
-    more = [(name, _to_text(item.get(name))) for name in MORE]
+    more = [(name, to_text(item.get(name))) for name in MORE]
     more += [(name, _to_edtf(item.get(name))) for name in DATES]
     if type_ != kind and type_ in read_names("csl")[1]:
         more.append(("type", type_))
     # Reference managers give the number as that of a preprint, which published works have beside their own.
     number = _ARXIV.fullmatch(texts["number"]) if kind == "article" or texts["number"][:6].lower() == "arxiv:" else None
-    if number is None and _to_text(item.get("archive")) == _ARCHIVE:
-        number = _ARXIV.fullmatch(_to_text(item.get("archive_location")))
+    if number is None and to_text(item.get("archive")) == _ARCHIVE:
+        number = _ARXIV.fullmatch(to_text(item.get("archive_location")))
         more = [(name, value) for name, value in more if number is None or name not in ("archive", "archive_location")]
     elif number is not None and texts["number"] == f"arXiv:{number[1]}{number[2] or ''}":
         texts["number"] = ""
@@ -158,7 +158,7 @@ def parse_item(item: object) -> BibliographyEntry | str:
             kind=kind,
             arxiv=(number[1] + (number[2] or "")) if number else "",
             keywords=_parse_keywords(item.get("keyword")),
-            key=_to_text(item.get("citation-key")) or _to_text(item.get("id")),
+            key=to_text(item.get("citation-key")) or to_text(item.get("id")),
             more=tuple((name, value) for name, value in more if value),
         )
     )
@@ -170,22 +170,18 @@ def _to_edtf(value: object) -> str:
 
 
 def _parse_keywords(value: object) -> tuple[str, ...]:
-    text = _to_text(value)
+    text = to_text(value)
     words = value if isinstance(value, list) else text.split(";" if ";" in text else ",")
-    return tuple(_to_text(word) for word in words)
+    return tuple(to_text(word) for word in words)
 
 
-def _to_text(value: object) -> str:
+def to_text(value: object) -> str:
     """A field as text; registries give lists where processors give the first of them."""
+    while isinstance(value, list) and value:
+        value = value[0]
     if isinstance(value, str):
         return value
-    if isinstance(value, bool):
-        return ""
-    if isinstance(value, int | float):
-        return str(value)
-    if isinstance(value, list) and value:
-        return _to_text(value[0])
-    return ""
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
 
 
 def _parse_names(value: object) -> Iterator[Name]:
@@ -198,13 +194,13 @@ def _parse_names(value: object) -> Iterator[Name]:
             if name is not None:
                 yield name
         elif isinstance(author, Mapping):
-            family, given = clean(_to_text(author.get("family"))), clean(_to_text(author.get("given")))
+            family, given = clean(to_text(author.get("family"))), clean(to_text(author.get("given")))
             # A dropping particle stands behind the given names of an inverted name, the other belongs to the family.
-            particle = clean(_to_text(author.get("non-dropping-particle")))
-            dropped = clean(_to_text(author.get("dropping-particle")))
-            literal = _to_text(author.get("literal")) or _to_text(author.get("name"))
+            particle = clean(to_text(author.get("non-dropping-particle")))
+            dropped = clean(to_text(author.get("dropping-particle")))
+            literal = to_text(author.get("literal")) or to_text(author.get("name"))
             full, whole_given = f"{particle} {family}".strip(), f"{given} {dropped}".strip()
             if family and given:
-                yield Name(full, whole_given, clean(_to_text(author.get("suffix"))), particle, dropped)
+                yield Name(full, whole_given, clean(to_text(author.get("suffix"))), particle, dropped)
             elif full or whole_given or literal:
                 yield Name(literal or full or whole_given)

@@ -15,7 +15,7 @@ from typing import Any
 from specloom.core import load_table
 from specloom.domains.text import Name, strip_markup
 
-from .csl import DATES, MORE, ROLES, VARIABLES, parse_item, to_item
+from .csl import DATES, MORE, ROLES, VARIABLES, parse_item, to_item, to_text
 from .dates import find_season, from_csl, read_date, season_of, with_season
 from .entry import BibliographyEntry, to_iso
 
@@ -154,43 +154,50 @@ def parse_zotero(item: object) -> BibliographyEntry | str:
         item = item["data"]
     if not isinstance(item, Mapping):
         return f"an item has to be an object, and this is {type(item).__name__}"
-    kind = str(item.get("itemType") or "")
+    kind = to_text(item.get("itemType"))
     if kind in ("attachment", "note", "annotation"):
         return f"this is no work but one's {kind}"
     row = _TABLE["kinds"].get(kind)
     if row is None:
         return f"Zotero has no kind of item that is called {kind[:40]!r}" if kind else "the item has no itemType"
     fields = _FIELDS[kind]
-    told: dict[str, Any] = {"type": row["csl"], "id": str(item.get("citationKey") or "")}
+    told: dict[str, Any] = {"type": row["csl"], "id": to_text(item.get("citationKey"))}
     for variable, meanings in _VARIABLES.items():
-        values = [str(item.get(fields.get(meaning, meaning)) or "").strip() for meaning in meanings]
+        values = [to_text(item.get(fields.get(meaning, meaning))).strip() for meaning in meanings]
         told[variable] = next(filter(None, values), "")
     for variable, meaning in _DATES.items():
-        value = str(item.get(fields.get(meaning, meaning)) or item.get(meaning) or "")
+        value = to_text(item.get(fields.get(meaning, meaning))) or to_text(item.get(meaning))
         told[variable] = _to_raw(_TIME.sub("", value.strip()))
-    for creator in item.get("creators") or []:
-        if isinstance(creator, Mapping):
-            word = str(creator.get("creatorType") or "")
-            told.setdefault(_find_role(kind, word), []).append(_to_csl_name(creator))
-    told["note"] = _read_extra(str(item.get("extra") or ""), told)
-    tags = item.get("tags") or []
-    told["keyword"] = [tag.get("tag") if isinstance(tag, Mapping) else tag for tag in tags if tag]
-    notes = [note.get("note") for note in item.get("notes") or [] if isinstance(note, Mapping)]
-    told["annote"] = "\n".join(html.unescape(strip_markup(str(note))) for note in notes if note)
+    for creator in _to_list(item.get("creators")):
+        maker = creator if isinstance(creator, Mapping) else {"name": creator}
+        told.setdefault(_find_role(kind, to_text(maker.get("creatorType"))), []).append(_to_csl_name(maker))
+    told["note"] = _read_extra(to_text(item.get("extra")), told)
+    told["keyword"] = [_take(tag, "tag") for tag in _to_list(item.get("tags"))]
+    notes = [_take(note, "note") for note in _to_list(item.get("notes"))]
+    told["annote"] = "\n".join(html.unescape(strip_markup(note)) for note in notes if note)
     return parse_item({name: value for name, value in told.items() if value})
+
+
+def _to_list(value: object) -> list[Any]:
+    """The parts of a field that has several; one alone may stand there without a list."""
+    return value if isinstance(value, list) else [value] if isinstance(value, str | Mapping) and value else []
+
+
+def _take(part: object, name: str) -> str:
+    return to_text(part.get(name) if isinstance(part, Mapping) else part)
 
 
 def _find_role(kind: str, word: str) -> str:
     """The role of CSL of who is called by a word; whoever Zotero has no other word for is an author or contributor."""
-    if word == _CREATORS[kind][0] and word not in _NO_AUTHORS:
+    if not word or (word == _CREATORS[kind][0] and word not in _NO_AUTHORS):
         return "author"
     return next((role for role, name in _ROLES.items() if name == word), "contributor")
 
 
 def _to_csl_name(creator: Mapping[str, Any]) -> dict[str, str]:
-    family, given = str(creator.get("lastName") or "").strip(), str(creator.get("firstName") or "").strip()
-    if creator.get("name") or not given:
-        return {"literal": str(creator.get("name") or family or given)}
+    family, given, name = (to_text(creator.get(part)).strip() for part in ("lastName", "firstName", "name"))
+    if name or not given:
+        return {"literal": name or family}
     given, _, suffix = given.partition(", ")
     words = family.split()
     count = next((at for at, word in enumerate(words) if not word[0].islower()), 0)
