@@ -328,3 +328,64 @@ def test_makers_tags_and_notes_may_be_plain_texts() -> None:
 
     assert entry.authors == (Name("Weir, Ann"),)
     assert (entry.keywords, entry.annote) == (("river",), "mine")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Issued: unclear",
+        "Issued: perhaps 1999 or so",
+        "Accessed: from home",
+        "Original Date: long ago",
+        "Author: see page 3",
+        "Author: unknown to me",
+        "Editor: 2nd shelf",
+        "Type: hardcover",
+        "DOI: none",
+        "ISBN: on the back",
+        "PMID: ask Ann",
+        "URL: on my desk",
+        "Citation Key: two words",
+        "Publisher: Other",
+    ],
+)
+def test_a_line_of_extra_that_does_not_say_what_its_variable_is_stays_in_the_note(line: str) -> None:
+    item = {"itemType": "book", "title": "Otters", "date": "2001", "publisher": "Weir Press", "citationKey": ""}
+    (entry,) = read({**item, "extra": line})
+    (without,) = read(item)
+
+    assert entry == replace(without, note=line)
+
+
+def test_notes_in_extra_are_kept() -> None:
+    item = {"itemType": "book", "title": "Otters", "extra": "Note: lend to Ann\nAnnote: mine\nCitation Key: a\nblue"}
+    (entry,) = read({**item, "citationKey": "b", "notes": [{"note": "<p>read</p>"}]})
+
+    assert (entry.key, entry.annote, entry.note) == ("b", "read", "lend to Ann Annote: mine Citation Key: a blue")
+    assert read(item)[0].annote == "mine"
+
+
+@pytest.mark.parametrize("name", ["Otter Survey", "Ministry of Weirs", "水獺学会", "iNaturalist", "3M", "see page 3"])
+def test_makers_without_a_word_for_them_come_back(name: str) -> None:
+    entry = normalize(BibliographyEntry(title="Otters", kind="book", roles=(("host", (Name(name),)),)))
+
+    assert read(*written(entry)) == [entry]
+
+
+@given(
+    name=st.sampled_from(("Note", "Annote", "Genre", "Author", "Issued", "type", "Citation Key", "DOI", "My Word")),
+    value=st.sampled_from(("blues of 1999", "2001", "dataset", "Weir || Ann", "Weir", "10.1234/x", "Note: x")),
+    before=st.sampled_from(("", "plain words ", "\n")),
+)
+@settings(deadline=None)
+def test_a_note_that_looks_like_a_variable_comes_back_as_a_note(name: str, value: str, before: str) -> None:
+    entry = normalize(BibliographyEntry(title="Otters", kind="book", issued=(1990,), note=f"{before}{name}: {value}"))
+
+    assert entry.note
+    assert read(*written(entry)) == [entry]
+
+
+def test_a_date_of_an_item_in_its_envelope_that_is_none_is_told() -> None:
+    item = {"key": "ABCD2345", "data": {"itemType": "book", "title": "Otters", "date": "unclear"}}
+
+    assert parse_bibliography(json.dumps([item]), "zotero-json").untaken == (("date 'unclear'",),)

@@ -28,6 +28,8 @@ _ABOUT = frozenset({"ca", "c", "circa", "spring", "summer", "autumn", "fall", "w
 
 def find_untaken(format_: str, raw: Any, entry: BibliographyEntry) -> tuple[str, ...]:
     """The values of a record that its entry has nothing of, or not all, as `year 'in press'`; of EndNote XML none."""
+    if format_ == "zotero-json" and isinstance(raw, Mapping) and isinstance(raw.get("data"), Mapping):
+        raw = raw["data"]
     fields = dict(raw) if isinstance(raw, Mapping) else dict(reversed(raw)) if isinstance(raw, list) else {}
     return tuple(_find(format_, fields, entry))
 
@@ -37,7 +39,7 @@ def _find(format_: str, fields: Mapping[str, Any], entry: BibliographyEntry) -> 
         value = _to_text(fields.get(name))
         if value and not entry.date:
             yield _tell(name, value)
-        elif value and _is_partly_lost(value, entry.date):
+        elif value and is_partly_lost(value, entry.date):
             yield f"{_tell(name, value)} beyond {entry.date}"
     for name, place in _NAMES.get(format_, {}).items():
         value = _to_text(fields.get(name))
@@ -56,7 +58,7 @@ def _to_text(value: Any) -> str:
     return " ".join(str(value).split()) if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
-def _is_partly_lost(value: str, date: str) -> bool:
+def is_partly_lost(value: str, date: str) -> bool:
     """Whether a text of a date has a word or a number that the date does not say."""
     numbers = {int(number) for number in re.findall(r"[0-9]+", date)}
     for word in re.findall(r"[0-9]+|[^\W\d_]+", re.sub(r"\\.|[{}]", " ", _TIME.sub("", value))):

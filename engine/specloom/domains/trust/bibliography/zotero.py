@@ -9,15 +9,16 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from specloom.core import load_table
-from specloom.domains.text import Name, strip_markup
+from specloom.domains.text import Name, strip_markup, to_isbn13, to_spelled_doi
 
 from .csl import DATES, MORE, ROLES, VARIABLES, parse_item, to_item, to_text
 from .dates import find_season, from_csl, read_date, season_of, with_season
-from .entry import BibliographyEntry, to_iso
+from .entry import KINDS, BibliographyEntry, read_names, to_iso, to_url
+from .untaken import is_partly_lost
 
 _TABLE = load_table(__file__, "zotero.yaml")
 _VARIABLES: Mapping[str, list[str]] = {name: fields.split() for name, fields in _TABLE["variables"].items()}
@@ -48,6 +49,18 @@ _LABELS: Mapping[str, str] = {
     for name in (*VARIABLES, *_DATES, *DATES, *MORE, *ROLES, "author", "editor", "translator", "type")
 }
 _LINE = re.compile(r"([A-Za-z][A-Za-z _-]{1,40}):[ \t]{0,9}(\S.*)")
+_TYPES = frozenset({*KINDS, *read_names("csl")[1]})
+_IDENTIFIERS: Mapping[str, Callable[[str], object]] = {
+    "DOI": to_spelled_doi,
+    "ISBN": to_isbn13,
+    "ISSN": re.compile(r"[0-9]{4}-?[0-9]{3}[0-9Xx]").fullmatch,
+    "PMID": re.compile(r"[0-9]{1,9}").fullmatch,
+    "PMCID": re.compile(r"(?i:PMC)?[0-9]{1,9}").fullmatch,
+    "URL": to_url,
+}
+"""What tells an identifier from words that only stand behind its name."""
+_LONGEST_JOINER = 3
+"""Letters of a small word inside the name of an institution ("of", "für")."""
 _KEYS = frozenset({"citation key", "citation-key", "citekey", "bibtex"})
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TIME = re.compile(r"(?<=[0-9])T[0-9:.]{1,20}Z?$")
@@ -91,7 +104,7 @@ def to_zotero_item(entry: BibliographyEntry) -> dict[str, Any]:
         extra.append(_to_line("type", type_))
     made["creators"] = creators
     lines = [*([f"Citation Key: {entry.key}"] if entry.key else []), *extra]
-    if text := "\n".join([*lines, *([entry.note] if entry.note else [])]):
+    if text := "\n".join([*lines, *map(_to_note, entry.note.splitlines())]):
         made["extra"] = text
     made["tags"] = [{"tag": word} for word in entry.keywords]
     if entry.annote:
@@ -102,6 +115,11 @@ def to_zotero_item(entry: BibliographyEntry) -> dict[str, Any]:
 def _to_line(variable: str, value: Any) -> str:
     name = variable if variable.isupper() else variable.replace("-", " ").replace("_", " ").title()
     return f"{name}: {' '.join(str(value).split())}"
+
+
+def _to_note(line: str) -> str:
+    """A line of a note; what would be read as a variable says that it is none."""
+    return f"Note: {line.strip()}" if _find_variable(line) is not None else line
 
 
 def _to_day(date: Any) -> str:
@@ -128,7 +146,12 @@ def _make_creators(kind: str, entry: BibliographyEntry, extra: list[str]) -> Ite
             if word in known and (role == "author" or word != author):
                 yield {"creatorType": word} | _to_creator(name)
             else:
-                extra.append(_to_line(role, " || ".join(filter(None, _parts_of(name)))))
+                extra.append(_to_line(role, _to_line_name(name)))
+
+
+def _to_line_name(name: Name) -> str:
+    family, given = _parts_of(name)
+    return f"{family} || {given}" if given or not _is_name(family) else family
 
 
 def _parts_of(name: Name) -> tuple[str, str]:
@@ -171,10 +194,10 @@ def parse_zotero(item: object) -> BibliographyEntry | str:
     for creator in _to_list(item.get("creators")):
         maker = creator if isinstance(creator, Mapping) else {"name": creator}
         told.setdefault(_find_role(kind, to_text(maker.get("creatorType"))), []).append(_to_csl_name(maker))
-    told["note"] = _read_extra(to_text(item.get("extra")), told)
     told["keyword"] = [_take(tag, "tag") for tag in _to_list(item.get("tags"))]
     notes = [_take(note, "note") for note in _to_list(item.get("notes"))]
     told["annote"] = "\n".join(html.unescape(strip_markup(note)) for note in notes if note)
+    told["note"] = _read_extra(to_text(item.get("extra")), told)
     return parse_item({name: value for name, value in told.items() if value})
 
 
@@ -206,27 +229,70 @@ def _to_csl_name(creator: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _read_extra(extra: str, told: dict[str, Any]) -> str:
-    """What is left of the field Extra after its lines that say a variable, which are put with the others."""
+    """The note in the field Extra: what is left of it after its lines that say a variable, which go to the others.
+
+    A line whose value does not read as what its variable is, or whose variable another line or field has, stays.
+    """
     rest: list[str] = []
+    said: set[str] = set()
     for line in extra.splitlines():
-        match = _LINE.fullmatch(line.strip())
-        label = re.sub(r"[ _]", "-", match[1].strip().lower()) if match else ""
-        variable = _LABELS.get(label) or _LABELS.get(label.replace("-", "_"))
-        if match is None or (variable is None and match[1].strip().lower() not in _KEYS):
+        variable, value = _find_variable(line) or ("", "")
+        if variable == "note":
+            rest.append(value)
+        elif variable in _PEOPLE and (name := _read_name(value)):
+            told.setdefault(variable, []).append(name)
+        elif variable in said or not _takes(variable, value, told):
             rest.append(line)
-        elif variable is None:
-            told["id"] = told.get("id") or match[2].strip().split(" ")[0]
-        elif variable in ("author", "editor", "translator", *ROLES):
-            family, _, given = match[2].partition("||")
-            told.setdefault(variable, []).append(_to_csl_name({"lastName": family.strip(), "firstName": given.strip()}))
-        elif variable in (*_DATES, *DATES):
-            if variable in ("issued", "accessed") or not told.get(variable):
-                told[variable] = _to_raw(match[2].strip())
-        elif variable == "type" or not told.get(variable):
-            told[variable] = match[2].strip()
         else:
-            rest.append(line)
+            told[variable] = _to_raw(value) if variable in _WHEN else value
+            said.add(variable)
     return "\n".join(rest).strip()
+
+
+_PEOPLE = frozenset({"author", "editor", "translator", *ROLES})
+_WHEN = frozenset({*_DATES, *DATES})
+
+
+def _find_variable(line: str) -> tuple[str, str] | None:
+    """The variable that a line of Extra names, `id` for a key, and its value; None for a line that names none."""
+    match = _LINE.fullmatch(line.strip())
+    if match is None:
+        return None
+    name = match[1].strip().lower()
+    label = re.sub(r"[ _]", "-", name)
+    variable = "id" if name in _KEYS else _LABELS.get(label) or _LABELS.get(label.replace("-", "_"))
+    return (variable, match[2].strip()) if variable else None
+
+
+def _takes(variable: str, value: str, told: Mapping[str, Any]) -> bool:
+    """Whether a value reads as what its variable is, and comes to where nothing stands or before what stands there."""
+    if not variable or variable in _PEOPLE:
+        return False
+    if variable == "type":
+        return value in _TYPES
+    if variable in _WHEN:
+        issued, dated = _read_date(value)
+        is_free = variable in ("issued", "accessed") or not told.get(variable)
+        return is_free and bool(issued or dated) and not is_partly_lost(value, dated or to_iso(issued))
+    if told.get(variable) or (variable == "id" and " " in value):
+        return False
+    return bool(_IDENTIFIERS[variable](value)) if variable in _IDENTIFIERS else True
+
+
+def _read_name(text: str) -> dict[str, str] | None:
+    """A name as Extra has one, `Family || Given` or that of an institution; None for words that are no name."""
+    family, mark, given = (part.strip() for part in text.partition("||"))
+    if not family or not (mark or _is_name(family)):
+        return None
+    return _to_csl_name({"lastName": family, "firstName": given})
+
+
+def _is_name(text: str) -> bool:
+    """Whether words without a mark between them look like a name: no figures, and none but joiners in small letters."""
+    words = text.split()
+    is_large = [not word[0].islower() for word in words]
+    joins = all(large or len(word) <= _LONGEST_JOINER for large, word in zip(is_large, words, strict=True))
+    return bool(words) and is_large[0] and joins and not any(each.isdigit() or each in ":|" for each in text)
 
 
 def _read_date(text: str) -> tuple[Any, str]:
