@@ -90,3 +90,11 @@ def test_notes_of_items_of_zotero_stand_beside_those_of_the_reader() -> None:
         {"note": "<p>audit of 2026-01-01: retracted; 100 % of {it} &amp; more</p>"},
     ]
     assert "notes" not in second
+
+
+def test_a_note_of_an_item_in_the_envelope_of_the_web_api_stands_in_its_data() -> None:
+    document = f'[{{"key": "ABCD2345", "data": {MINE}}}, {{"key": "K", "data": {{"itemType": "map", "title": "W"}}}}]'
+    text = noted(document, "zotero-json", 0, 1)
+
+    assert [set(item) for item in json.loads(text)] == [{"key", "data"}] * 2
+    assert [entry.annote for entry in parse_bibliography(text).entries] == [f"my own {NOTE}", NOTE]

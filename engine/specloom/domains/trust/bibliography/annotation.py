@@ -1,8 +1,8 @@
 """A bibliography once more with what was found of its entries as notes; all else of it, its keys too, stays as it is.
 
 Notes stand where each format has the reader's own: `annote` in BibTeX (`audit` where there is one), `N1` in RIS, `GN`
-in NBIB, `annote` in CSL-JSON, `notes` in JSON of Zotero, `research-notes` in EndNote XML, a line below the reference in
-plain words.
+in NBIB, `annote` in CSL-JSON, `notes` in JSON of Zotero (of its `data` where it has one), `research-notes` in EndNote
+XML, a line below the reference in plain words.
 """
 
 from __future__ import annotations
@@ -86,9 +86,11 @@ def _annotate_items(document: str, notes: Mapping[int, str], *, has_notes: bool)
         if index not in notes or not isinstance(item, dict):
             continue
         if has_notes:
-            before = item.get("notes")
+            # What the web API gives has the fields of the item in an envelope.
+            fields = item["data"] if isinstance(item.get("data"), dict) else item
+            before = fields.get("notes")
             note = {"note": f"<p>{html.escape(notes[index], quote=False)}</p>"}
-            item["notes"] = [*(before if isinstance(before, list) else []), note]
+            fields["notes"] = [*(before if isinstance(before, list) else []), note]
         else:
             item["annote"] = "\n".join(filter(None, (str(item.get("annote") or ""), notes[index])))
     return json.dumps(data, ensure_ascii=False, indent=2)
