@@ -95,6 +95,17 @@ def test_what_is_removed_is_found_no_longer_and_can_be_put_back(world: World) ->
     assert world.call("search_local", query="otters")["count"] == 2
 
 
+@pytest.mark.parametrize("refs", [["@pub", "10.1234/otters"], ["10.1234/OTTERS", "@pub", "@pub"]])
+def test_a_work_that_is_named_twice_is_removed_once(world: World, refs: list[str]) -> None:
+    world.call("library_import", bibliography=PREPRINT)
+
+    told = world.call("library_remove", refs=[*refs, "10.1234/none"])
+
+    assert [work["ref"] for work in told["removed"]] == ["10.1234/otters"]
+    assert told["missing"] == ["10.1234/none"]
+    assert files(world) == ["arxiv_2001.00001.toml"]
+
+
 @pytest.mark.parametrize("days", [400_000, 10**12, 10**400])
 def test_a_trash_that_is_kept_for_ages_loses_nothing_of_today(world: World, days: int) -> None:
     world.environ["DOIGET_TRASH_DAYS"] = str(days)

@@ -325,11 +325,11 @@ async def remove_works(context: Context, refs: Sequence[str]) -> RemovedWorks:
         raise Fault("validation", message, action="fix_arguments", argument="refs")
     library = PaperLibrary.open(context)
     removed, missing = list[RemovedWork](), list[str]()
-    for ref in dict.fromkeys(refs):
-        key = library.find(ref)
-        entry = library.store.read(key) if key else None
-        if key is None or entry is None:
-            missing.append(ref)
+    found = {ref: library.find(ref) for ref in refs}
+    entries = {key: library.store.read(key) for key in found.values() if key}
+    missing += [ref for ref, key in found.items() if not key or entries[key] is None]
+    for key, entry in entries.items():
+        if entry is None:
             continue
         paths = await library.store.discard(key, context.now())
         title = str(entry.get("title") or "")
