@@ -118,3 +118,20 @@ def test_any_goal_gives_queries_with_their_quotes_closed(goal: str, gap: str) ->
     for query in suggest(goal, gap, coverage=cover()):
         assert query.count('"') % 2 == 0
         assert 0 < len(query) <= 400
+
+
+@pytest.mark.parametrize(
+    ("gap", "asked"),
+    [
+        ("what about -site:x.example?", "otter numbers -site:x.example"),
+        ("counts (-site:x.example)", "otter numbers counts -site:x.example"),
+        ('counts -"river survey"', 'otter numbers counts -"river survey"'),
+        ("how does -fPIC work?", 'otter numbers "-fPIC" work'),
+        ("what is -O2=fast?", 'otter numbers "-O2=fast"'),
+        ("counts -rivers", "otter numbers counts rivers"),
+        ("what says --help?", 'otter numbers says "--help"'),
+        ("counts - rivers -- lakes", "otter numbers counts rivers lakes"),
+    ],
+)
+def test_what_a_question_keeps_out_is_not_asked_for_and_an_option_is_not_kept_out(gap: str, asked: str) -> None:
+    assert suggest("otter numbers", gap) == [asked]

@@ -25,6 +25,10 @@ _COMPLEMENTS = {"academic": "news", "paper": "news", "peer_reviewed": "news", "n
 _QUOTED: Final = re.compile(r'"([^"]{1,200})"|“([^”]{1,200})”|„([^“”]{1,200})[“”]|«([^»]{1,200})»|「([^」]{1,200})」')
 _EDGES: Final = " \t\n?!.,;:¿¡…\"“”„«»「」'‘’()[]{}<>-–—，。？！、；：·؟،؛।;"
 """What may stand around a word and belongs to none."""
+_BARRED: Final = re.compile(r"-[A-Za-z]{2,12}:[^\s\"]{1,200}")
+"""An operator of searches that keeps something out, as `-site:a.example`."""
+_OPTION: Final = re.compile(r"--[A-Za-z][\w=.-]{0,60}|-[A-Za-z]{1,20}[A-Z0-9=_][\w=.-]{0,60}")
+"""An option of a program: two dashes, or one before what is no plain word, as `-fPIC` or `-O2`."""
 _YEAR = re.compile(r"\b(?:19|20)\d{2}\b")
 
 
@@ -111,8 +115,9 @@ def _split(text: str, words: AskingWords, known: frozenset[str] = frozenset()) -
     for quoted in _QUOTED.finditer(text):
         yield from _pick(text[at : quoted.start()], words, known)
         phrase = " ".join(next(filter(None, quoted.groups())).split())
+        is_barred = text[: quoted.start()].endswith("-") and not text[: quoted.start() - 1][-1:].strip()
         if not known.issuperset(_folded(phrase)):
-            yield f'"{phrase}"' if " " in phrase else phrase
+            yield "-" * is_barred + (f'"{phrase}"' if " " in phrase else phrase)
         at = quoted.end()
     yield from _pick(text[at:], words, known)
 
@@ -159,7 +164,17 @@ def _is_idle(word: str, words: AskingWords, *, is_first: bool) -> bool:
 
 
 def _strip(part: str, words: AskingWords) -> str:
+    """A word without what stands around it; with its dashes where they say more than that."""
     word = part.strip(_EDGES).replace('"', "")
+    begun = part.lstrip(_EDGES.replace("-", ""))
+    dashes = begun[: len(begun) - len(begun.lstrip("-"))]
+    if dashes and begun[len(dashes) :].startswith(word[:1] or " "):
+        written = dashes + word
+        if _BARRED.fullmatch(written):
+            return written
+        # A search would keep out what begins with a dash.
+        if _OPTION.fullmatch(written):
+            return f'"{written}"'
     before, mark, behind = word.replace("’", "'").partition("'")
     return behind if mark and behind and before.casefold() in words.elided else word
 
