@@ -168,6 +168,9 @@ def fill_one(root: Path) -> None:
     write(folder, "10.5555/1", "Otters", ["Ann Weber"], "Rivers", "2020")
 
 
+VALUE_BEHIND = "write the value right behind the colon, as in tag:river, or words in quotes"
+
+
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
@@ -177,6 +180,10 @@ def fill_one(root: Path) -> None:
         (
             "tag: river",
             "'tag:' names nothing; write the value right behind the colon, as in tag:river, or words in quotes",
+        ),
+        *(
+            (query, f"{query.split()[-2]!r} names nothing; {VALUE_BEHIND}")
+            for query in ("in: thesis", "otters tag: river", "otters -in: thesis", "otters year: 2015-2018")
         ),
         (
             'in:"?"',
@@ -195,3 +202,16 @@ def test_a_query_that_holds_nothing_back_is_refused_with_what_to_write(world: Wo
 )
 def test_a_query_that_says_something_is_taken(world: World, query: str) -> None:
     assert world.call("search_local", query=query)["ok"] is True
+
+
+@pytest.mark.parametrize("title", ["Advances in: rivers", "A first year: otters", "Rivers in:", "Note: on rivers"])
+def test_a_title_with_a_colon_is_found_as_it_was_pasted_however_it_is_stored(world: World, title: str) -> None:
+    folder = world.root / ".metadata"
+    folder.mkdir(parents=True)
+    write(folder, "10.5555/1", title, ["Ann Weber"], "Weirs", "2020")
+    write(folder, "10.5555/2", title.replace(":", ""), ["Ann Weber"], "Weirs", "2020")
+    write(folder, "10.5555/3", "Otters", ["Ann Weber"], "Weirs", "2020")
+
+    rows = world.call("search_local", query=title)["results"]
+
+    assert {row["ref"] for row in rows} == {"10.5555/1", "10.5555/2"}

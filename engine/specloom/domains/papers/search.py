@@ -146,7 +146,7 @@ def parse_query(text: str) -> StoreQuery:
     filters: list[StoreFilter] = []
     for found in _FILTER.finditer(text):
         kind, written = found["name"], found["phrase"] if found["phrase"] is not None else found["word"]
-        said, is_barred = _squeeze(written), bool(found["sign"])
+        said, is_barred = _squeeze(written).rstrip(":"), bool(found["sign"])
         _check_filter(found)
         span = _to_years(written) if kind == "year" else None
         if span or (kind in ("tag", "in") and said):
@@ -168,13 +168,22 @@ def _check_filter(found: re.Match[str]) -> None:
             raise _refuse(f"{shown!r} names no year; write year:2015, year:2015-2018, year:2015- or year:-2018")
         if span[0] > span[1]:
             raise _refuse(f"{shown!r} ends before it begins; write the earlier year first")
-    elif (kind and not _squeeze(written)) or found["word"] in ("year:", "tag:", "in:"):
+    elif (kind and not _squeeze(written)) or _is_empty_filter(found):
         advice = "write the value right behind the colon, as in tag:river, or words in quotes"
         raise _refuse(f"{shown!r} names nothing; {advice}")
     elif not kind and found["word"]:
         name, _, rest = found["word"].partition(":")
         if rest and name.lower() in _OTHER_FILTERS:
             raise _refuse(f"{name}: is no filter; there are year:, tag: and in:, and words without a filter find it")
+
+
+def _is_empty_filter(found: re.Match[str]) -> bool:
+    """Whether a part is a filter with a blank before its value, where words before it do not make it one of a title."""
+    if found["word"] not in ("year:", "tag:", "in:"):
+        return False
+    before, behind = found.string[: found.start()].strip(), found.string[found.end() :].split(maxsplit=1)
+    is_year = found["word"] == "year:" and bool(behind) and _to_years(behind[0]) is not None
+    return not before or bool(found["sign"]) or found["word"] == "tag:" or is_year
 
 
 def _refuse(message: str) -> Fault:
