@@ -462,14 +462,16 @@ def _cover_settings(spec: Spec, settings: Mapping[str, Setting], report: Report)
             report.add("W307", setting.place, message, f"remove it, or use it as config.{setting.name}")
 
 
+_VALUE_USE = re.compile(r"\bvalues\.(\w+)")
+
+
 def _cover_values(spec: Spec, report: Report) -> None:
     """Every named value is used where it is known (W312); those of pages are read by templates as well."""
     scopes = [spec.root, *(entry.value for entry in _entries_of(spec.root.get("operations")))]
     for scope in (one for one in scopes if isinstance(one, Map)):
         for entry in _entries_of(scope.get("values")):
             texts = (text for part in _parts_without(scope, entry.value) for text in _texts(part))
-            is_named = re.compile(rf"\bvalues\.{re.escape(entry.key)}\b").search
-            if not any(is_named(text) or _is_whole(text) for text in texts):
+            if not any(entry.key in _VALUE_USE.findall(text) or _is_whole(text) for text in texts):
                 message = f"the named value {entry.key!r} is worked out each time and nothing uses it"
                 report.add("W312", entry.place, message, f"remove it, or use it as values.{entry.key}")
 
