@@ -143,7 +143,8 @@ def load_library(
             library.templates[path.name.removesuffix(PROMPT_SUFFIX)] = PageTemplate(shown, text)
         _load_views(library, [(path, shown_as(path, root, at)) for path in view_files(root)], report, without)
         library.prompts.update(path.name.removesuffix(PROMPT_SUFFIX) for path in prompt_files(root))
-    _lend_views(library, report)
+    if shipped_root() not in roots:
+        _lend_views(library, report)
     return library
 
 
