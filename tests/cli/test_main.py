@@ -865,7 +865,8 @@ async def test_what_an_answer_links_is_written_to_files_and_none_is_overwritten(
 
         assert (tmp_path / "out" / "bibliography-audit.html").read_text(encoding="utf-8") == kept
         assert "audit of" in (tmp_path / "out" / "bibliography-with-notes.txt").read_text(encoding="utf-8")
-        assert capsys.readouterr().err.count("wrote ") == 2
+        assert (tmp_path / "out" / "corrected-bibliography.txt").exists()
+        assert capsys.readouterr().err.count("wrote ") == 3
         with pytest.raises(CommandError, match="exists and is not overwritten"):
             await _save_linked(audits.executor, "", answer, str(tmp_path / "out"))
 

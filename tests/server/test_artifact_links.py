@@ -30,7 +30,11 @@ CALLS: Mapping[str, tuple[str, dict[str, Any], list[tuple[str, str]]]] = {
     "an audit with its report": (
         "audit_bibliography",
         {"bibliography": BIBLIOGRAPHY, "report": "html", "notes": True},
-        [("bibliography with notes", "text/plain"), ("bibliography audit", "text/html")],
+        [
+            ("bibliography with notes", "text/plain"),
+            ("bibliography audit", "text/html"),
+            ("corrected bibliography", "text/plain"),
+        ],
     ),
 }
 

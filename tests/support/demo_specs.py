@@ -98,7 +98,7 @@ examples:
       rows: [{title: A, url: "https://example.org/a", rank: 1}]
   - name: a refused key is told apart
     operation: demo_pages
-    args: {query: otters}
+    args: {query: otters, time_range: day}
     config: {DEMO_URL: "https://demo.example.org", DEMO_KEY: k}
     replies: {main: {status: 401, json: {}}}
     expect: {error: auth_required, message: Demo refused the key}

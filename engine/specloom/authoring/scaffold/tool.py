@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, fields, replace
 from typing import Any
 
@@ -97,6 +97,8 @@ def _question_to(model: Model, contracts: Sequence[Capability]) -> Question:
         },
         {"name": whole, "args": args, **routed, "providers": _parts(model, dict.fromkeys(rows), args), "expect": {}},
         contracts,
+        reads_only=not _writes(model, [one.name for one in contracts]),
+        is_cached=not _writes(model, [one.name for one in contracts]),
     )
 
 
@@ -146,7 +148,7 @@ def _example_value(argument: Argument, rule: Mapping[str, Any]) -> Any:
 # --- procedures -----------------------------------------------------------------------------------------------------
 
 
-def _question_of(name: str) -> Question:
+def _question_of(model: Model, name: str) -> Question:
     """The question that a registered procedure answers."""
     procedure = find_procedure(name)
     inputs = {one: rule for one in procedure.parameters if (rule := _parameter(one, procedure))}
@@ -169,9 +171,14 @@ def _question_of(name: str) -> Question:
         {**example, "expect": {}},
         procedure=name,
         shown=[key for key in procedure.gives.get("properties") or () if key != "trust"],
-        reads_only=not procedure.keeps,
+        reads_only=not procedure.keeps and not _writes(model, procedure.asks),
         is_cached=not _keeps(procedure),
     )
+
+
+def _writes(model: Model, capabilities: Iterable[str]) -> bool:
+    """Whether who is asked changes something at the other end."""
+    return any(one.writes for name in capabilities if (one := model.capabilities.get(name)))
 
 
 def _keeps(procedure: Procedure) -> bool:
@@ -216,7 +223,9 @@ def draft_tool(model: Model, name: str, toolset: str, capabilities: Sequence[str
         raise ScaffoldError("a new tool asks capabilities or runs a procedure; leave out --capability or --procedure")
     names: Sequence[str | None] = tuple(dict.fromkeys(capabilities)) or (None,)
     question = (
-        _question_of(procedure) if procedure else _question_to(model, [find_capability(model, one) for one in names])
+        _question_of(model, procedure)
+        if procedure
+        else _question_to(model, [find_capability(model, one) for one in names])
     )
     first = [dict(example) for example in (question.example, question.whole) if example]
     examples = [*first, *_bounds(question)]
