@@ -536,3 +536,58 @@ def test_a_session_goes_into_a_collection_and_comes_back_as_the_same_works(tmp_p
 
     assert (added["added"], back["added"], back["failed"]) == (3, 3, 0)
     assert json.loads(after["bibliography"]) == json.loads(before["bibliography"])
+
+
+class FailingReads(ZoteroLibrary):
+    """A library whose items cannot be read by their keys after so many times."""
+
+    good = 0
+
+    def _read(self, call: Any, path: str, plain: dict[str, str]) -> Any:
+        if dict(call.query).get("itemKey"):
+            self.good -= 1
+            if self.good < 0:
+                return 500, plain, "out of order"
+        return super()._read(call, path, plain)
+
+
+def test_what_cannot_be_read_is_found_out_before_anything_is_written(tmp_path: Path) -> None:
+    library = FailingReads()
+    library.put(itemType="book", title="Reeds", date="1999")
+
+    told = add(
+        tmp_path,
+        library,
+        bibliography=BIB,
+        tags=["x"],
+        label_known=True,
+        collection="New",
+        make_collection=True,
+    )
+
+    assert "HTTP 500" in told["error"]
+    assert library.writes() == []
+
+
+def test_an_item_that_cannot_be_read_again_is_told_beside_those_that_were_labelled(tmp_path: Path) -> None:
+    library = FailingReads()
+    library.good = 1
+    keys = [library.put(itemType="book", title=title) for title in ("Weirs", "Locks")]
+    library.meanwhile = [lambda: library.change(keys[0], title="Weirs!")]
+
+    (told,) = ask(tmp_path, library, ("zotero_label", {"items": keys, "tags": ["new"]}))
+
+    assert [row["status"] for row in told["items"]] == ["failed", "labelled"]
+    assert "somebody changed it meanwhile, and it could not be read again" in told["items"][0]["message"]
+    assert library.items[keys[1]]["tags"] == [{"tag": "new"}]
+
+
+def test_a_collection_that_was_made_is_told_though_no_work_came_into_it(tmp_path: Path) -> None:
+    library = ZoteroLibrary()
+    library.meanwhile = [lambda: library.refusals.append((413, {}, "No more"))]
+
+    told = add(tmp_path, library, bibliography=BIB, collection="New", make_collection=True)
+
+    assert (told["added"], told["failed"]) == (0, 2)
+    assert told["collection"] == {"name": "New", "key": next(iter(library.collections)), "made": True}
+    assert "No more" in told["works"][0]["message"]

@@ -194,9 +194,12 @@ async def add_to_zotero(
     await _compare(context, provider, rows)
     new = [row for row in rows if not row.status]
     known = [row for row in rows if row.status]
-    place, target = await _find_place(context, provider, collection, make=make_collection, dry_run=dry_run or not rows)
     if with_files:
         await asyncio.to_thread(_find_files, context, new)
+    # All that is read is read before anything is written: a fault from here on would hide what was.
+    labels = label_known and provider == SERVICE and bool(tags or collection.strip())
+    stored = await _read_items(context, list(dict.fromkeys(row.key for row in known if row.key))) if labels else []
+    place, target = await _find_place(context, provider, collection, make=make_collection, dry_run=dry_run or not rows)
     for row in new:
         row.item["collections"] = [place.key] if place is not None and place.key else []
     sent = [row.item | ({"notes": row.notes} if row.notes else {}) for row in new]
@@ -204,12 +207,13 @@ async def add_to_zotero(
         for row in new:
             row.status = "added"
             row.file = ("sent" if row.path else "none") if with_files else ""
-        if label_known and provider == SERVICE:
-            await _label_known(context, known, place, tags, dry_run=True)
+        if labels:
+            await _label_known(context, known, stored, place, tags, dry_run=True)
     elif provider == SERVICE:
-        await _add_by_service(context, new, with_files=with_files)
-        if label_known:
-            await _label_known(context, known, place, tags)
+        is_first = place is None or not place.made
+        await _add_by_service(context, new, is_first=is_first, with_files=with_files)
+        if labels:
+            await _label_known(context, known, stored, place, tags)
     else:
         await _add_by_program(context, new, target, with_files=with_files)
     if label_known and known and provider != SERVICE:
@@ -519,8 +523,9 @@ async def _write(
     return told
 
 
-async def _add_by_service(context: Context, rows: Sequence[_Addition], *, with_files: bool) -> None:
-    written = await _write(context, [row.item for row in rows], is_new=True, is_first=True)
+async def _add_by_service(context: Context, rows: Sequence[_Addition], *, is_first: bool, with_files: bool) -> None:
+    """Add works with their notes and files; a fault only where nothing was written before, which `is_first` says."""
+    written = await _write(context, [row.item for row in rows], is_new=True, is_first=is_first)
     for row, told in zip(rows, written, strict=True):
         is_written = told["outcome"] != "failed"
         row.status, row.key = ("added", str(told.get("key") or "")) if is_written else ("failed", "")
@@ -645,7 +650,12 @@ async def _label(
                 told[key] = replace(told[key], status="failed", message=_reason(row))
         if not again:
             break
-        items = await _read_items(context, again)
+        try:
+            items = await _read_items(context, again)
+        except Fault as fault:
+            message = f"somebody changed it meanwhile, and it could not be read again: {fault.message}"
+            told |= {key: replace(told[key], status="failed", message=message) for key in again}
+            break
         merged = {str(item["key"]) for item in items}
         for key in {*again} - merged:
             told[key] = replace(told[key], status="missing", message="it was taken out of the library meanwhile")
@@ -665,23 +675,27 @@ def _make_change(item: Mapping[str, Any], tags: Sequence[str], collection: str) 
 async def _label_known(
     context: Context,
     rows: Sequence[_Addition],
+    stored: Sequence[Mapping[str, Any]],
     place: ZoteroCollection | None,
     tags: Sequence[str],
     *,
     dry_run: bool = False,
 ) -> None:
-    """Label the works that the library has; a collection that is made only later takes part under its name."""
-    keyed = {row.key: row for row in rows if row.key}
-    if not keyed or not (tags or place):
-        return
-    collection = place.key or place.name if place else ""
-    told = await _label(context, await _read_items(context, list(keyed)), tags, collection, dry_run=dry_run)
-    for key, row in keyed.items():
-        label = told.get(key)
+    """Label the works that the library has, whose items are `stored`."""
+    told = await _label(context, stored, tags, _key_of(place), dry_run=dry_run)
+    for row in rows:
+        if not row.key:
+            continue
+        label = told.get(row.key)
         if label is None or label.status in ("failed", "missing"):
             row.messages.append(f"not labelled: {label.message if label else 'Zotero has no such item'}")
         elif label.status == "labelled":
             row.status = "labelled"
+
+
+def _key_of(place: ZoteroCollection | None) -> str:
+    """What a collection is called in an item; one that is made only later takes part under its name."""
+    return place.key or place.name if place else ""
 
 
 # --- the program on this machine --------------------------------------------------------------------------------------
