@@ -591,3 +591,24 @@ def test_a_collection_that_was_made_is_told_though_no_work_came_into_it(tmp_path
     assert (told["added"], told["failed"]) == (0, 2)
     assert told["collection"] == {"name": "New", "key": next(iter(library.collections)), "made": True}
     assert "No more" in told["works"][0]["message"]
+
+
+@pytest.mark.parametrize(("name", "there"), [("C++", "C"), ("★", "→"), ("Thesis (old)", "Thesis old")])
+def test_collections_whose_names_differ_in_signs_are_not_one(tmp_path: Path, name: str, there: str) -> None:
+    library = ZoteroLibrary()
+    library.collect(there)
+    key = library.put(itemType="book", title="Weirs")
+    wanted = {"items": [key], "collection": name}
+
+    refused, made, again = ask(
+        tmp_path,
+        library,
+        ("zotero_label", wanted),
+        ("zotero_label", {**wanted, "make_collection": True}),
+        ("zotero_label", {**wanted, "collection": f" {name.lower()} "}),
+    )
+
+    assert f"no collection that is called {name}" in refused["error"]
+    assert made["collection"] == {"name": name, "key": made["collection"]["key"], "made": True}
+    assert again["collection"]["key"] == made["collection"]["key"]
+    assert library.items[key]["collections"] == [made["collection"]["key"]]

@@ -418,6 +418,11 @@ def _fold(text: str) -> str:
     return re.sub(r"[\W_]+", " ", fold(text)).strip()
 
 
+def _join_words(text: str) -> str:
+    """A name of a collection as it is compared: whatever the case, and with one blank between its words."""
+    return " ".join(text.casefold().split())
+
+
 # --- where they go ----------------------------------------------------------------------------------------------------
 
 
@@ -430,7 +435,9 @@ async def _find_place(
         return None, ""
     rows = (await context.ask("zotero_collections", {}, provider=provider)).rows if name else []
     found = [row for row in rows if row["key"] == name] if _KEY.fullmatch(name) else []
-    found = found or [row for row in rows if _fold(str(row["name"])) == _fold(name)]
+    # Signs tell names apart (C, C++), so that nothing is put where nobody meant it.
+    wanted = _join_words(name)
+    found = found or [row for row in rows if wanted and _join_words(str(row["name"])) == wanted]
     if len(found) > 1:
         keys = ", ".join(str(row["key"]) for row in found)
         message = f"Zotero has several collections that are called {name}; give the key of one: {keys}"
