@@ -139,8 +139,16 @@ def test_what_is_added_twice_is_there_once(tmp_path: Path) -> None:
     [
         ({"title": "Other words", "DOI": "https://doi.org/10.1234/OTTERS"}, "doi"),
         ({"title": "Other words", "itemType": "book", "extra": "DOI: 10.1234/otters"}, "doi"),
-        ({"title": "Swimming", "citationKey": "WEIR21"}, "citekey"),
-        ({"title": "Swimming", "extra": "read\nCitation Key: weir21"}, "citekey"),
+        ({"title": "How otters swim: a survey", "citationKey": "WEIR21"}, "citekey"),
+        ({"title": "How Otters swim!", "date": "2020", "extra": "read\nCitation Key: weir21"}, "citekey"),
+        (
+            {
+                "date": "2021",
+                "extra": "Citation Key: weir21",
+                "creators": [{"creatorType": "author", "lastName": "Weir", "firstName": "A."}],
+            },
+            "citekey",
+        ),
         (
             {
                 "title": "How Otters swim!",
@@ -172,6 +180,14 @@ def test_a_work_that_the_library_has_is_told_and_left_as_it_is(
     [
         {"title": "How otters swim", "date": "2021", "DOI": "10.1234/preprint"},
         {"title": "How otters swim", "date": "2020"},
+        {"title": "Swimming", "citationKey": "weir21"},
+        {
+            "title": "Swimming",
+            "date": "2021",
+            "citationKey": "weir21",
+            "creators": [{"creatorType": "author", "lastName": "Weir", "firstName": "A."}],
+        },
+        {"date": "2021", "citationKey": "weir21"},
         {
             "title": "How otters swim",
             "date": "2021",
@@ -612,3 +628,29 @@ def test_collections_whose_names_differ_in_signs_are_not_one(tmp_path: Path, nam
     assert made["collection"] == {"name": name, "key": made["collection"]["key"], "made": True}
     assert again["collection"]["key"] == made["collection"]["key"]
     assert library.items[key]["collections"] == [made["collection"]["key"]]
+
+
+def test_chapters_of_one_title_are_told_apart_by_their_books(tmp_path: Path) -> None:
+    library = ZoteroLibrary()
+    smith = [{"creatorType": "author", "lastName": "Smith", "firstName": "Al"}]
+    _, there = [
+        library.put(itemType="bookSection", title="Introduction", bookTitle=book, date="2020", creators=smith)
+        for book in ("Lakes", "Rivers")
+    ]
+    chapter = (
+        "@incollection{{{key}, title={{Introduction}}, author={{Smith, Al}}, year={{2020}}, booktitle={{{book}}}}}"
+    )
+    told = add(
+        tmp_path,
+        library,
+        bibliography="\n".join(chapter.format(key=book.lower(), book=book) for book in ("Rivers", "Weirs")),
+    )
+
+    assert [(work["status"], work["item"] == there) for work in told["works"]] == [("known", True), ("added", False)]
+
+
+def test_titles_of_signs_alone_are_no_name_of_a_work(tmp_path: Path) -> None:
+    library = ZoteroLibrary()
+    library.put(itemType="book", title="???", date="2000")
+
+    assert add(tmp_path, library, bibliography="@book{a, title={!!!}, year={2000}}")["added"] == 1

@@ -42,6 +42,13 @@ _CITE_KEY = re.compile(r"^(?:citation key|bibtex): {0,3}(\S{1,200})", re.IGNOREC
 _EXTRA_DOI = re.compile(r"^DOI: {0,3}(\S{1,300})", re.IGNORECASE | re.MULTILINE)
 _NO_NAME = re.compile(r"[^\w .,()-]")
 _TITLES = ("title", "caseName", "nameOfAct", "subject")
+_PARTS = {
+    "bookSection": ("bookTitle",),
+    "conferencePaper": ("proceedingsTitle", "conferenceName"),
+    "dictionaryEntry": ("dictionaryTitle",),
+    "encyclopediaArticle": ("encyclopediaTitle",),
+}
+"""Kinds that are parts of a work, and where the title of that stands: their own are often alike (Introduction)."""
 _DATES = ("date", "dateDecided", "dateEnacted", "issueDate")
 _CHANGED = 412
 _UNSURE = ("upstream_unavailable", "network", "layout_changed")
@@ -349,22 +356,28 @@ async def _compare(context: Context, provider: str, rows: Sequence[_Addition]) -
             f"The library has {total:,} works, and new ones were compared with the {len(answer.rows):,} that were "
             "changed last: what is there from before may be added again."
         )
-    index: dict[str, tuple[str, Mapping[str, Any], _Addition | None]] = {}
+    index: dict[str, list[tuple[str, Mapping[str, Any], _Addition | None]]] = {}
     for stored in answer.rows:
         item = stored.get("item")
         if isinstance(item, Mapping):
             for name in _names_of(item):
-                index.setdefault(name, (str(stored.get("key") or ""), item, None))
+                index.setdefault(name, []).append((str(stored.get("key") or ""), item, None))
     for row in rows:
         names = list(_names_of(row.item))
         found = next(
-            ((name, *index[name]) for name in names if name in index and _is_one(row.item, index[name][1])), None
+            (
+                (name, key, first)
+                for name in names
+                for key, item, first in index.get(name, ())
+                if _is_one(row.item, item, by_key=name.startswith("citekey:"))
+            ),
+            None,
         )
         if found is None:
             for name in names:
-                index.setdefault(name, ("", row.item, row))
+                index.setdefault(name, []).append(("", row.item, row))
             continue
-        name, key, _, first = found
+        name, key, first = found
         row.status, row.key, row.matched_by = "known", key, name.partition(":")[0]
         if first is not None:
             row.messages.append(f"the same work as {first.work.key or first.work.title} of this call")
@@ -377,9 +390,12 @@ def _names_of(item: Mapping[str, Any]) -> Iterator[str]:
     key = str(item.get("citationKey") or "") or _first(_CITE_KEY, item.get("extra"))
     if key:
         yield f"citekey:{key.lower()}"
-    title = next((str(item[name]) for name in _TITLES if item.get(name)), "")
-    if title:
-        yield f"title:{_fold(title)}|{_year_of(item)}"
+    if title := _fold(_title_of(item)):
+        yield f"title:{title}|{_year_of(item)}"
+
+
+def _title_of(item: Mapping[str, Any]) -> str:
+    return next((str(item[name]) for name in _TITLES if item.get(name)), "")
 
 
 def _doi_of(item: Mapping[str, Any]) -> str:
@@ -388,13 +404,38 @@ def _doi_of(item: Mapping[str, Any]) -> str:
     return (to_doi(str(item.get("DOI") or _first(_EXTRA_DOI, item.get("extra")))) or "").lower()
 
 
-def _is_one(item: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether items of one name may be one work: not where each has a DOI of its own, or another first author."""
+def _is_one(item: Mapping[str, Any], other: Mapping[str, Any], *, by_key: bool) -> bool:
+    """Whether items of one name may be one work: not where each has a DOI of its own, or another first author.
+
+    A cite key (`by_key`) is a name that others give, too (smith2020), and needs a like title beside it.
+    """
     first, second = _doi_of(item), _doi_of(other)
     if first and second:
         return first == second
     people = [_fold(_family_of(each)) for each in (item, other)]
-    return not all(people) or people[0] == people[1]
+    if all(people) and people[0] != people[1]:
+        return False
+    wholes = [_whole_of(each) for each in (item, other)]
+    if all(wholes) and wholes[0] != wholes[1]:
+        return False
+    if not by_key:
+        return True
+    titles = [_title_of(each) for each in (item, other)]
+    if all(titles):
+        return _are_alike(*titles)
+    years = [_year_of(each) for each in (item, other)]
+    return all(people) and all(years) and years[0] == years[1]
+
+
+def _are_alike(title: str, other: str) -> bool:
+    """Whether titles are one, also where one of them lacks its part behind the colon."""
+    first, second = ({_fold(text), _fold(text.partition(":")[0])} - {""} for text in (title, other))
+    return _fold(title) in second or _fold(other) in first
+
+
+def _whole_of(item: Mapping[str, Any]) -> str:
+    """The title of the work that an item is a part of; empty for what is none."""
+    return next((_fold(str(item[name])) for name in _PARTS.get(str(item.get("itemType")), ()) if item.get(name)), "")
 
 
 def _family_of(item: Mapping[str, Any]) -> str:
