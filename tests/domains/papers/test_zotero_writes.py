@@ -654,3 +654,37 @@ def test_titles_of_signs_alone_are_no_name_of_a_work(tmp_path: Path) -> None:
     library.put(itemType="book", title="???", date="2000")
 
     assert add(tmp_path, library, bibliography="@book{a, title={!!!}, year={2000}}")["added"] == 1
+
+
+def test_a_dry_run_says_that_items_would_come_into_a_new_collection(tmp_path: Path) -> None:
+    library = ZoteroLibrary()
+    key = library.put(itemType="book", title="Weirs")
+    wanted = {"items": [key], "collection": "New", "make_collection": True}
+
+    dry, told = ask(tmp_path, library, ("zotero_label", {**wanted, "dry_run": True}), ("zotero_label", wanted))
+
+    assert (dry["labelled"], told["labelled"]) == (1, 1)
+    assert dry["items"] == told["items"]
+
+
+def test_without_works_no_collection_is_said_to_be_made(tmp_path: Path) -> None:
+    library = ZoteroLibrary()
+    (tmp_path / "papers").mkdir()
+
+    told = add(tmp_path, library, refs=["10.1234/none"], collection="New", make_collection=True)
+
+    assert told.get("collection") is None
+    assert library.collections == {}
+
+
+def test_a_double_of_a_work_that_failed_has_failed(tmp_path: Path) -> None:
+    library = ZoteroLibrary()
+    bad = f"@book{{a, title={{Otters}}, year={{2000}}, keywords={{{'x' * 256}}}}}"
+    good = "@book{c, title={Weirs}, year={2000}}"
+    works = (bad, bad.replace("{a,", "{b,"), good, good.replace("{c,", "{d,"))
+
+    told = add(tmp_path, library, bibliography="\n".join(works))
+
+    assert [work["status"] for work in told["works"]] == ["failed", "failed", "added", "known"]
+    assert told["works"][1]["message"] == "the same work as a of this call, which failed"
+    assert told["works"][3]["item"] == told["works"][2]["item"]

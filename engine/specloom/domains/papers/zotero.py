@@ -142,6 +142,8 @@ class _Addition:
     matched_by: str = ""
     path: Path | None = None
     """The stored PDF of the work."""
+    first: _Addition | None = None
+    """The same work, where it stands earlier in the call."""
     file: str = ""
     messages: list[str] = field(default_factory=list)
 
@@ -207,6 +209,8 @@ async def add_to_zotero(
     labels = label_known and provider == SERVICE and bool(tags or collection.strip())
     stored = await _read_items(context, list(dict.fromkeys(row.key for row in known if row.key))) if labels else []
     place, target = await _find_place(context, provider, collection, make=make_collection, dry_run=dry_run or not rows)
+    if place is not None and place.made and not rows:
+        place = None
     for row in new:
         row.item["collections"] = [place.key] if place is not None and place.key else []
     sent = [row.item | ({"notes": row.notes} if row.notes else {}) for row in new]
@@ -223,6 +227,13 @@ async def add_to_zotero(
             await _label_known(context, known, stored, place, tags)
     else:
         await _add_by_program(context, new, target, with_files=with_files)
+    for row in known:
+        if row.first is not None:
+            row.key = row.first.key
+            if row.first.status == "failed":
+                row.status = "failed"
+                row.matched_by = ""
+                row.messages = [f"{row.messages[0]}, which failed"]
     if label_known and known and provider != SERVICE:
         context.notice(
             "Zotero on this machine takes new works only, so those that it has stay where they are; set ZOTERO_API_KEY "
@@ -271,7 +282,7 @@ async def label_zotero(
     found = {item["key"]: item for item in await _read_items(context, keys)}
     place, _ = await _find_place(context, SERVICE, collection, make=make_collection, dry_run=dry_run)
     here = [found[key] for key in keys if key in found]
-    told = await _label(context, here, tags, place.key or "" if place else "", dry_run=dry_run)
+    told = await _label(context, here, tags, _key_of(place), dry_run=dry_run)
     rows = [
         told[key] if key in told else LabelledItem(item=key, status="missing", message="Zotero has no such item")
         for key in keys
@@ -379,6 +390,7 @@ async def _compare(context: Context, provider: str, rows: Sequence[_Addition]) -
             continue
         name, key, first = found
         row.status, row.key, row.matched_by = "known", key, name.partition(":")[0]
+        row.first = first
         if first is not None:
             row.messages.append(f"the same work as {first.work.key or first.work.title} of this call")
 
