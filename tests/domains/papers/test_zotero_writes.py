@@ -688,3 +688,19 @@ def test_a_double_of_a_work_that_failed_has_failed(tmp_path: Path) -> None:
     assert [work["status"] for work in told["works"]] == ["failed", "failed", "added", "known"]
     assert told["works"][1]["message"] == "the same work as a of this call, which failed"
     assert told["works"][3]["item"] == told["works"][2]["item"]
+
+
+@pytest.mark.parametrize("is_local", [False, True])
+def test_files_for_which_no_time_is_left_are_told_and_not_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_local: bool
+) -> None:
+    monkeypatch.setattr("specloom.domains.papers.zotero.SENDING", -1.0)
+    library = ZoteroLibrary()
+    put_paper(tmp_path)
+
+    told = add(tmp_path, library, is_local=is_local, refs=["@weir21"], files=True)
+
+    assert (told["added"], told["files"], library.files) == (1, 0, {})
+    assert told["works"][0]["file"] == "failed"
+    assert "its PDF was not sent: the time of the call was over" in told["works"][0]["message"]
+    assert [item["itemType"] for item in library.items.values()] == ["journalArticle"]

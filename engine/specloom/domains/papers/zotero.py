@@ -36,6 +36,10 @@ COMPARED = 10_000
 """Items of a library with which new works are compared."""
 LARGEST_FILE = 100 * 2**20
 """Bytes of a PDF that is sent."""
+SENDING = 570.0
+"""Seconds after the beginning of a call until which files are sent: its tool ends at 600, and what it did is told."""
+_SECONDS_OF_A_FILE = 300.0
+"""Seconds that sending a file takes at most."""
 _KEY = re.compile(r"[2-9A-HIJ-NP-Z]{8}")
 _YEAR = re.compile(r"(?<![0-9])[12][0-9]{3}(?![0-9])")
 _CITE_KEY = re.compile(r"^(?:citation key|bibtex): {0,3}(\S{1,200})", re.IGNORECASE | re.MULTILINE)
@@ -53,6 +57,9 @@ _DATES = ("date", "dateDecided", "dateEnacted", "issueDate")
 _CHANGED = 412
 _UNSURE = ("upstream_unavailable", "network", "layout_changed")
 """Kinds of fault after which nobody knows whether Zotero took a request."""
+
+
+_LATE = "its PDF was not sent: the time of the call was over; put the file there in Zotero by hand"
 
 
 @record
@@ -191,6 +198,7 @@ async def add_to_zotero(
     One that Zotero refuses costs no other. In a dry run nothing is written, and nobody is asked to write. The faults
     are those of reading the library, of a collection that is not there, and `validation` for too many works.
     """
+    until = asyncio.get_running_loop().time() + SENDING
     if not (refs or query or session or bibliography.strip()):
         message = "nothing says which works are wanted: give refs, a query, a sessionId or a bibliography"
         raise Fault("validation", message, action="fix_arguments")
@@ -222,11 +230,11 @@ async def add_to_zotero(
             await _label_known(context, known, stored, place, tags, dry_run=True)
     elif provider == SERVICE:
         is_first = place is None or not place.made
-        await _add_by_service(context, new, is_first=is_first, with_files=with_files)
+        await _add_by_service(context, new, is_first=is_first, with_files=with_files, until=until)
         if labels:
             await _label_known(context, known, stored, place, tags)
     else:
-        await _add_by_program(context, new, target, with_files=with_files)
+        await _add_by_program(context, new, target, with_files=with_files, until=until)
     for row in known:
         if row.first is not None:
             row.key = row.first.key
@@ -583,7 +591,9 @@ async def _write(
     return told
 
 
-async def _add_by_service(context: Context, rows: Sequence[_Addition], *, is_first: bool, with_files: bool) -> None:
+async def _add_by_service(
+    context: Context, rows: Sequence[_Addition], *, is_first: bool, with_files: bool, until: float
+) -> None:
     """Add works with their notes and files; a fault only where nothing was written before, which `is_first` says."""
     written = await _write(context, [row.item for row in rows], is_new=True, is_first=is_first)
     for row, told in zip(rows, written, strict=True):
@@ -604,8 +614,13 @@ async def _add_by_service(context: Context, rows: Sequence[_Addition], *, is_fir
             row.file = "failed"
             row.messages.append(f"its PDF was not sent: {stop}")
             continue
+        left = until - asyncio.get_running_loop().time()
+        if left <= 0:
+            row.file = "failed"
+            row.messages.append(_LATE)
+            continue
         try:
-            row.file = await _send_file(context, row.key, row.path, row.work)
+            row.file = await _send_file(context, row.key, row.path, row.work, within=left)
         except (Fault, OSError) as error:
             row.file = "failed"
             reason = error.message if isinstance(error, Fault) else error.strerror or "it cannot be read"
@@ -641,7 +656,7 @@ async def _read_file(path: Path) -> tuple[bytes, int]:
     return await asyncio.to_thread(path.read_bytes), int(stat.st_mtime * 1000)
 
 
-async def _send_file(context: Context, parent: str, path: Path, work: BibliographyEntry) -> str:
+async def _send_file(context: Context, parent: str, path: Path, work: BibliographyEntry, *, within: float) -> str:
     """Make an attachment of an item and send its file: `sent`, or `there` where Zotero has it from before."""
     content, changed = await _read_file(path)
     name = _name_file(work, path)
@@ -668,7 +683,7 @@ async def _send_file(context: Context, parent: str, path: Path, work: Bibliograp
         raise Fault("layout_changed", "Zotero did not tell where its files are sent")
     body = str(place.get("prefix") or "").encode() + content + str(place.get("suffix") or "").encode()
     headers = (("Content-Type", str(place.get("content_type") or "application/octet-stream")),)
-    policy = Policy(timeout=300, redirects=0)
+    policy = Policy(timeout=min(_SECONDS_OF_A_FILE, within), redirects=0)
     answer = await context.send(Request("POST", place["url"], headers=headers, body=body, policy=policy))
     if answer.status not in (200, 201, 204):
         raise Fault("upstream_unavailable", f"the storage of Zotero refused it (HTTP {answer.status})")
@@ -761,7 +776,9 @@ def _key_of(place: ZoteroCollection | None) -> str:
 # --- the program on this machine --------------------------------------------------------------------------------------
 
 
-async def _add_by_program(context: Context, rows: Sequence[_Addition], target: str, *, with_files: bool) -> None:
+async def _add_by_program(
+    context: Context, rows: Sequence[_Addition], target: str, *, with_files: bool, until: float
+) -> None:
     stop = ""
     for begin in range(0, len(rows), BATCH):
         batch, session = rows[begin : begin + BATCH], context.new_id()
@@ -793,13 +810,17 @@ async def _add_by_program(context: Context, rows: Sequence[_Addition], target: s
                     f"it is saved where Zotero had selected, and was not put where it should be: {unplaced}"
                 )
             if with_files:
-                await _hand_over(context, session, str(at), row)
+                await _hand_over(context, session, str(at), row, until=until)
 
 
-async def _hand_over(context: Context, session: str, item: str, row: _Addition) -> None:
+async def _hand_over(context: Context, session: str, item: str, row: _Addition, *, until: float) -> None:
     """Give the program the PDF of a work that it has just saved."""
     if row.path is None:
         row.file = "none"
+        return
+    if asyncio.get_running_loop().time() >= until:
+        row.file = "failed"
+        row.messages.append(_LATE)
         return
     try:
         content, _ = await _read_file(row.path)
