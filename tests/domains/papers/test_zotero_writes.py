@@ -446,7 +446,9 @@ def test_a_full_storage_is_told_once_and_no_further_file_is_sent(tmp_path: Path)
     assert (told["added"], told["files"]) == (2, 0)
     assert [work["file"] for work in told["works"]] == ["failed", "failed"]
     assert "its PDF was not sent: Zotero takes no more of this: File would exceed quota" in told["works"][0]["message"]
-    assert len([item for item in library.items.values() if item["itemType"] == "attachment"]) == 1
+    (empty,) = [item["key"] for item in library.items.values() if item["itemType"] == "attachment"]
+    assert f"its attachment {empty} was made and has no file; put the PDF there" in told["works"][0]["message"]
+    assert "attachment" not in told["works"][1]["message"]
 
 
 def test_the_program_on_this_machine_takes_new_works_as_browsers_hand_them_over(tmp_path: Path) -> None:

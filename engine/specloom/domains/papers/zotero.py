@@ -149,6 +149,8 @@ class _Addition:
     matched_by: str = ""
     path: Path | None = None
     """The stored PDF of the work."""
+    attachment: str = ""
+    """The key of the attachment that was made for the PDF."""
     first: _Addition | None = None
     """The same work, where it stands earlier in the call."""
     file: str = ""
@@ -620,11 +622,16 @@ async def _add_by_service(
             row.messages.append(_LATE)
             continue
         try:
-            row.file = await _send_file(context, row.key, row.path, row.work, within=left)
+            row.file = await _send_file(context, row, row.path, within=left)
         except (Fault, OSError) as error:
             row.file = "failed"
             reason = error.message if isinstance(error, Fault) else error.strerror or "it cannot be read"
             row.messages.append(f"its PDF was not sent: {reason}")
+            if row.attachment:
+                # It stays: nothing is deleted there, and a later call adds nothing to a work that is known.
+                row.messages.append(
+                    f"its attachment {row.attachment} was made and has no file; put the PDF there in Zotero by hand"
+                )
             # Where one has no room, or the key no right, the next has none either.
             stop = reason if isinstance(error, Fault) and error.kind in ("bad_request", "auth_required") else ""
 
@@ -656,13 +663,13 @@ async def _read_file(path: Path) -> tuple[bytes, int]:
     return await asyncio.to_thread(path.read_bytes), int(stat.st_mtime * 1000)
 
 
-async def _send_file(context: Context, parent: str, path: Path, work: BibliographyEntry, *, within: float) -> str:
+async def _send_file(context: Context, row: _Addition, path: Path, *, within: float) -> str:
     """Make an attachment of an item and send its file: `sent`, or `there` where Zotero has it from before."""
     content, changed = await _read_file(path)
-    name = _name_file(work, path)
+    name = _name_file(row.work, path)
     made = {
         "itemType": "attachment",
-        "parentItem": parent,
+        "parentItem": row.key,
         "linkMode": "imported_file",
         "title": name,
         "filename": name,
@@ -673,7 +680,7 @@ async def _send_file(context: Context, parent: str, path: Path, work: Bibliograp
     (told,) = await _write(context, [made], is_new=True)
     if told["outcome"] == "failed":
         raise Fault("bad_request", _reason(told))
-    item = str(told["key"])
+    item = row.attachment = str(told["key"])
     digest = hashlib.md5(content, usedforsecurity=False).hexdigest()
     asked = {"item": item, "md5": digest, "filename": name, "size": len(content), "mtime": changed}
     (place, *_) = (await context.ask("zotero_upload_places", asked, provider=SERVICE)).rows or [{}]
