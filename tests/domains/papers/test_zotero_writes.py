@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from mcp import Client
 
+from specloom.domains.trust.bibliography.entry import BibliographyEntry
+from specloom.domains.trust.bibliography.zotero import parse_zotero, to_zotero_item
 from tests.support.loopback import Loopback
 from tests.support.research_server import ADA, Server, begin
 from tests.support.research_server import ask as call
@@ -706,3 +708,26 @@ def test_files_for_which_no_time_is_left_are_told_and_not_sent(
     assert told["works"][0]["file"] == "failed"
     assert "its PDF was not sent: the time of the call was over" in told["works"][0]["message"]
     assert [item["itemType"] for item in library.items.values()] == ["journalArticle"]
+
+
+def test_a_note_keeps_its_lines_on_its_way_to_zotero_and_back() -> None:
+    entry = BibliographyEntry(kind="book", title="Reeds", annote="First < second\n\nthird & last")
+
+    item = to_zotero_item(entry)
+
+    assert item["notes"] == [{"note": "<p>First &lt; second<br/><br/>third &amp; last</p>"}]
+    assert parse_zotero(item).annote == entry.annote
+
+
+@pytest.mark.parametrize(
+    ("note", "text"),
+    [
+        ("<div><p>One</p>\n<p>two\nwords</p></div>", "One\ntwo words"),
+        ("<ul><li><p>One</p></li><li>two</li></ul>", "One\ntwo"),
+        ("One\ntwo", "One\ntwo"),
+    ],
+)
+def test_a_note_of_zotero_has_the_lines_that_it_shows(note: str, text: str) -> None:
+    item = {"itemType": "book", "title": "Reeds", "notes": [{"note": note}]}
+
+    assert parse_zotero(item).annote == text
