@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pytest
 
 from specloom.core.faults import MAY_BE_WRITTEN, Fault
 from specloom.core.messages import Request, Response
 from specloom.core.secrets import Secret
+from specloom.plugins.context import Context
+from specloom.plugins.registry import PROCEDURES, procedure
 from specloom.runtime.circuit_breaker import Breakers
+from specloom.runtime.executor import Executor
 from specloom.runtime.providers import Upstreams
+from specloom.runtime.recordings import Sender
 from tests.support.spec_library import Woven, a_provider, a_tool, find, weave_texts
 
 CAPABILITY = """
@@ -233,3 +240,78 @@ async def test_a_write_that_was_refused_with_one_key_is_sent_with_the_next() -> 
 
     assert sent == [("one", "k1"), ("one", "k2"), ("two", "k2")]
     assert fault is None
+
+
+@pytest.fixture
+def putting() -> Iterator[None]:
+    async def put_demo(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Puts one thing, and reads a page behind it."""
+        if given.get("puts"):
+            await context.ask("find", {"query": "otters"})
+        page = await context.send(Request("GET", "https://page.example/"))
+        return {"text": page.body.decode()}
+
+    texts = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+    procedure("put_demo", parameters={"puts": {"type": "boolean"}}, gives=texts, asks=("find",))(put_demo)
+    yield
+    del PROCEDURES["put_demo"]
+
+
+async def call_putting(sender: Sender, *, puts: bool) -> Fault:
+    """The fault of a call that puts something, or does not, and then reads a page."""
+    tool = a_tool(
+        plan="- {name: put it, procedure: {name: put_demo, with: {puts: =args.puts}}}\n",
+        inputs="puts: {type: boolean, description: Whether something is put.}\n",
+        answer="text: =result.text",
+    ).replace("read_only: true", "read_only: false")
+    found = woven(STEP, tool)
+    executor = Executor(found.model, environ={}, sender=sender)
+    with pytest.raises(Fault) as caught:
+        await executor.call("sample", {"query": "otters", "puts": puts})
+    return caught.value
+
+
+@pytest.mark.parametrize("puts", [True, False])
+@pytest.mark.usefixtures("putting")
+async def test_at_the_end_of_its_time_a_tool_says_whether_it_may_have_written(
+    monkeypatch: pytest.MonkeyPatch, *, puts: bool
+) -> None:
+    class Slow:
+        async def send(self, request: Request) -> Response:
+            if request.method == "POST":
+                return Response(201, {}, b"{}")
+            loop = asyncio.get_running_loop()
+            now = loop.time
+            monkeypatch.setattr(loop, "time", lambda: now() + 3600)
+            return await asyncio.Future[Response]()
+
+        async def aclose(self) -> None:
+            pass
+
+    fault = await call_putting(Slow(), puts=puts)
+
+    told = fault.to_json()["error"]
+    assert fault.message.startswith("sample had no answer after")
+    assert told["retryable"] is not puts
+    assert (told["suggestedAction"] == "look_before_retry") is puts
+    assert fault.message.endswith(MAY_BE_WRITTEN) is puts
+
+
+@pytest.mark.parametrize("puts", [True, False])
+@pytest.mark.usefixtures("putting")
+async def test_what_fails_behind_a_write_of_the_same_call_says_that_it_was_written(*, puts: bool) -> None:
+    class CutOff:
+        async def send(self, request: Request) -> Response:
+            if request.method == "POST":
+                return Response(201, {}, b"{}")
+            raise Fault("network", "page.example was cut off")
+
+        async def aclose(self) -> None:
+            pass
+
+    fault = await call_putting(CutOff(), puts=puts)
+
+    told = fault.to_json()["error"]
+    assert fault.message.startswith("page.example was cut off")
+    assert told["retryable"] is not puts
+    assert (told["suggestedAction"] == "look_before_retry") is puts

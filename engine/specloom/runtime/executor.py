@@ -50,6 +50,7 @@ from .pages import PageIndex
 from .plan import Ask, Life, Offer, Progress, ProviderOutcome, Run, conduct
 from .providers import Upstreams
 from .recordings import Sender
+from .request import Writes
 from .single_flight import Flights
 from .spending import PaidQuestion, Spending, price_of, read_ceilings
 from .strategies import pursue
@@ -678,11 +679,17 @@ class Executor:
         since = self.cache.generation if self.cache is not None else None
         if self._trips is not None:
             self._trips.start()
+        written: list[Writes] = []
         try:
             async with asyncio.timeout(tool.deadline):
-                outcome = await self._pursue(tool, arguments, owner, is_shared, progress)
-        except TimeoutError:
-            raise Fault("upstream_unavailable", f"{tool.name} had no answer after {tool.deadline:g} seconds") from None
+                outcome = await self._pursue(tool, arguments, owner, is_shared, progress, written)
+        except (TimeoutError, Fault) as error:
+            fault = error
+            if not isinstance(fault, Fault):
+                sentence = f"{tool.name} had no answer after {tool.deadline:g} seconds"
+                fault = Fault("upstream_unavailable", sentence)
+            # One part of the call may have written before another failed, and the whole would be called again.
+            raise (fault.after_writing() if any(one.open for one in written) else fault) from None
         if self.validate:
             check_answer(tool, outcome.answer)
         ttl = tool.cache.ttl if tool.cache else 0.0
@@ -728,7 +735,13 @@ class Executor:
         return Offer(self.routes.orders, self.configured, self.missing, resting, self.routes.unmet, self.routes.own)
 
     async def _pursue(
-        self, tool: Tool, arguments: Arguments, owner: str, is_shared: bool, progress: Progress | None
+        self,
+        tool: Tool,
+        arguments: Arguments,
+        owner: str,
+        is_shared: bool,
+        progress: Progress | None,
+        written: list[Writes],
     ) -> ProviderOutcome:
         lives: list[Life] = []
         tenant = self.sharing(owner)
@@ -746,13 +759,17 @@ class Executor:
                 position=one.position,
                 goes_on=one.goes_on,
                 question=question,
+                written=written,
             )
 
         contexts: list[LiveContext] = []
 
         async def run(one: Run) -> Row:
-            contexts.append(LiveContext(self, tool, owner, progress, one.told, is_shared=is_shared, bill=question.bill))
-            return await one.function(contexts[-1], one.parameters)
+            context = LiveContext(
+                self, tool, owner, progress, one.told, is_shared=is_shared, bill=question.bill, written=written
+            )
+            contexts.append(context)
+            return await one.function(context, one.parameters)
 
         caller, now = "" if is_shared else owner, self.clock()
         running = pursue(tool, self.model, arguments, self.tool_settings[tool.name], self.offer(), now, caller)

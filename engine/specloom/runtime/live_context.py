@@ -27,7 +27,7 @@ from .pages import PageIndex, make_page
 from .plan import Life, Offer, Progress, Shortfall
 from .providers import Upstreams, name_part
 from .recordings import Sender
-from .request import secrets_of
+from .request import Writes, secrets_of
 from .single_flight import Flights
 from .spending import CallBill, PaidQuestion, Spending
 
@@ -74,8 +74,12 @@ class LiveContext:
         *,
         is_shared: bool = False,
         bill: CallBill | None = None,
+        written: list[Writes] | None = None,
     ) -> None:
-        """With `is_shared` others get the answer as well, and whatever is one owner's is a defect of the tool."""
+        """With `is_shared` others get the answer as well, and whatever is one owner's is a defect of the tool.
+
+        `written` gets a count of what is written for each operation that is asked.
+        """
         self._engine = engine
         self._is_shared = is_shared
         self._told = [] if told is None else told
@@ -85,6 +89,7 @@ class LiveContext:
         self._tenant = engine.sharing(owner)
         self._since = engine.cache.generation if engine.cache is not None else None
         self._bill = bill if bill is not None else CallBill()
+        self._written = written
         self.lives: list[Life] = []
         """Of everything that came from the cache, when it was made and when it ends, in seconds since the epoch."""
         self.artifacts: list[Artifact] = []
@@ -136,7 +141,13 @@ class LiveContext:
             given = {key: arguments[key] for key in taken if arguments.get(key) is not None}
             try:
                 answer = await self._engine.upstreams.ask(
-                    name, operation, given, lives=self.lives, tenant=self._tenant, question=question
+                    name,
+                    operation,
+                    given,
+                    lives=self.lives,
+                    tenant=self._tenant,
+                    question=question,
+                    written=self._written,
                 )
             except Fault as fault:
                 if model.capabilities[operation].writes:

@@ -209,12 +209,14 @@ class Upstreams:
         position: PagePosition | None = None,
         goes_on: bool = False,
         question: PaidQuestion | None = None,
+        written: list[Writes] | None = None,
     ) -> Answer:
         """Run one operation of one provider behind its breaker and its limits, in `within` seconds; raises Fault.
 
         With a `position` it begins there, and its answer can be kept for whoever goes on, who then gets what was kept.
         `question` is on whose bill it goes. `lives` gets the life of each response that was kept from before: for
-        `tenant`, where that is named, since one that comes at once tells that somebody has asked before.
+        `tenant`, where that is named, since one that comes at once tells that somebody has asked before. `written` gets
+        the count of what it writes, which goes on also where nobody waits for the answer.
         """
         provider = self._providers[name]
         operation = provider.operations[operation_name]
@@ -222,6 +224,8 @@ class Upstreams:
         began = time.perf_counter()
         meter = answer = None
         writes = Writes()
+        if written is not None:
+            written.append(writes)
         try:
             with self._breakers.of(name, operation_name).call():
                 if question is not None:
