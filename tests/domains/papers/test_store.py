@@ -289,3 +289,52 @@ def test_a_broken_entry_is_passed_over_in_lists_and_told_when_it_is_asked_for(tm
 @pytest.mark.parametrize("path", ["../x.pdf", "/etc/passwd", "a\\b.pdf", ""])
 def test_a_path_that_leaves_the_store_is_no_path(tmp_path: Path, path: str) -> None:
     assert PaperStore(tmp_path).stored_pdf({"pdf_path": path}) is None
+
+
+def put_entry(folder: Path, key: str, text: str, **pdfs: bytes) -> None:
+    """An entry as another program leaves it, and PDFs by their names without the ending."""
+    (folder / ".metadata").mkdir(exist_ok=True)
+    (folder / ".metadata" / f"{key}.toml").write_text(f"schema_version = '1.0'\n{text}\n[doiget]\n", "utf-8")
+    for name, content in pdfs.items():
+        (folder / f"{name}.pdf").write_bytes(content)
+
+
+def test_a_pdf_that_wins_is_written_where_its_entry_has_the_old_one(tmp_path: Path) -> None:
+    store = PaperStore(tmp_path)
+    put_entry(tmp_path, "a", "title = 'A'\npdf_path = 'old.pdf'", old=b"%PDF-old", a=b"%PDF-only copy")
+    put_entry(tmp_path, "b", "title = 'B'\npdf_path = 'a.pdf'")
+
+    status, copy = asyncio.run(store.put_pdf("a", b"%PDF-new", 1e9, wins=True))
+
+    assert copy is not None
+    assert (status, copy.read_bytes()) == ("replaced", b"%PDF-old")
+    assert (tmp_path / "a.pdf").read_bytes() == b"%PDF-only copy"
+    assert store.stored_pdf(store.read("a") or {}) == tmp_path / "old.pdf"
+    assert (tmp_path / "old.pdf").read_bytes() == b"%PDF-new"
+
+
+@pytest.mark.parametrize("other", ["title = 'B'\npdf_path = 'a.pdf'", "pdf_path = './A.pdf'"])
+@pytest.mark.parametrize("own", ["", "pdf_path = 'a.pdf'", "pdf_path = 'gone.pdf'"])
+def test_a_pdf_that_another_entry_names_is_never_replaced(tmp_path: Path, own: str, other: str) -> None:
+    store = PaperStore(tmp_path)
+    put_entry(tmp_path, "a", f"title = 'A'\n{own}", a=b"%PDF-only copy")
+    put_entry(tmp_path, "b", other)
+
+    asyncio.run(store.put_pdf("a", b"%PDF-new", 1e9, wins=True))
+
+    stored = store.stored_pdf(store.read("a") or {})
+    assert (tmp_path / "a.pdf").read_bytes() == b"%PDF-only copy"
+    assert stored == tmp_path / "a-2.pdf"
+    assert stored.read_bytes() == b"%PDF-new"
+
+
+def test_a_pdf_is_not_written_over_what_an_entry_names_for_one_by_mistake(tmp_path: Path) -> None:
+    store = PaperStore(tmp_path)
+    put_entry(tmp_path, "a", "title = 'A'\npdf_path = '.metadata/b.toml'")
+    put_entry(tmp_path, "b", "title = 'B'")
+    before = (tmp_path / ".metadata" / "b.toml").read_bytes()
+
+    asyncio.run(store.put_pdf("a", b"%PDF-new", 1e9, wins=True))
+
+    assert (tmp_path / ".metadata" / "b.toml").read_bytes() == before
+    assert (tmp_path / "a.pdf").read_bytes() == b"%PDF-new"

@@ -252,34 +252,59 @@ class PaperStore:
         """Put the PDF that somebody has into an entry: what became of it, and where the one that was there lies.
 
         `stored`; `same` where it is there by its digest; `kept` for another one, which stays, or where the new one
-        `wins` is `replaced` and kept in the trash. STORE_ERROR or LOCK_TIMEOUT, and then nothing is written.
+        `wins` is `replaced` and kept in the trash. A file that another entry names stays as it is, and this one gets
+        another name. STORE_ERROR or LOCK_TIMEOUT, and then nothing is written.
         """
         entry = self.read(key) or {}
         if dry_run:
-            return self._judge_pdf(key, entry, pdf, wins=wins), None
+            return self._judge_pdf(pdf, self._find_pdf(key, entry), wins=wins), None
         async with self._writing(key):
             entry = self.read(key) or {}
             check_version(entry)
-            status = await asyncio.to_thread(self._judge_pdf, key, entry, pdf, wins=wins)
-            path, there, copy = self.pdf_path(key), self._find_pdf(key, entry), None
+            there = await asyncio.to_thread(self._find_pdf, key, entry)
+            status = await asyncio.to_thread(self._judge_pdf, pdf, there, wins=wins)
             if status == "kept" or (status == "same" and self.has_pdf(entry)):
                 return status, None
+            copy = None
             if status == "replaced" and there is not None:
                 copy = self._trash_path(there, now)
                 await asyncio.to_thread(shutil.copyfile, there, copy)
-            if status != "same":
+            if status == "same" and there is not None:
+                path = there
+            else:
+                path = await asyncio.to_thread(self._place_pdf, key, there)
                 await _write(path, pdf)
             own = {**own_of(entry), "size_bytes": len(pdf), "origin": "user-supplied"}
             await _write(self.metadata_path(key), _encoded(key, {**entry, "pdf_path": path.name, TABLE: own}))
             return status, copy
 
     def _find_pdf(self, key: str, entry: Mapping[str, Any]) -> Path | None:
-        """The PDF of an entry, or one under its name that it does not mention."""
-        places = (self.stored_pdf(entry), self.pdf_path(key))
-        return next((path for path in places if path is not None and path.is_file()), None)
+        """The PDF of an entry, or one under its name that no entry mentions."""
+        if self.has_pdf(entry):
+            return self.stored_pdf(entry)
+        path = self.pdf_path(key)
+        return path if path.is_file() and not self._is_of_another(path, key) else None
 
-    def _judge_pdf(self, key: str, entry: Mapping[str, Any], pdf: bytes, *, wins: bool) -> str:
-        there = self._find_pdf(key, entry)
+    def _place_pdf(self, key: str, own: Path | None = None) -> Path:
+        """Where a PDF of an entry may be written: where its `own` is, else under its name, else under a free one."""
+        is_plain = own is not None and own.parent == self.root and own.suffix.lower() == ".pdf"
+        if own is not None and is_plain and not self._is_of_another(own, key):
+            return own
+        more = (self.root / f"{key}-{number}.pdf" for number in count(2))
+        return next(path for path in chain((self.pdf_path(key),), more) if not os.path.lexists(path))
+
+    def _is_of_another(self, path: Path, key: str) -> bool:
+        """Whether an entry other than that of a key names this file, or would look for its PDF there."""
+        wanted = _folded(path)
+        for other, stamp in self._files():
+            if other != key:
+                named = self.stored_pdf({"pdf_path": _named_pdf(self.root, other, stamp)})
+                if _folded(named or self.root / f"{other}.pdf") == wanted:
+                    return True
+        return False
+
+    @staticmethod
+    def _judge_pdf(pdf: bytes, there: Path | None, *, wins: bool) -> str:
         if there is None:
             return "stored"
         if hashlib.sha256(there.read_bytes()).digest() == hashlib.sha256(pdf).digest():
@@ -350,8 +375,13 @@ class PaperStore:
 
     def summaries(self) -> list[EntrySummary]:
         """Every readable entry, by key; only files that changed since the last time are read again."""
+        rows = [_summarise(self.root, key, stamp) for key, stamp in self._files()]
+        return [row for row in rows if row is not None]
+
+    def _files(self) -> list[tuple[str, tuple[int, int, int]]]:
+        """The keys of all entries in their order, each with the number, time and size of its file."""
         folder = self.root / METADATA
-        rows = []
+        found = []
         try:
             files = sorted((one for one in os.scandir(folder) if one.name.endswith(".toml")), key=lambda one: one.name)
         except FileNotFoundError:
@@ -361,9 +391,8 @@ class PaperStore:
         for file in files:
             with contextlib.suppress(OSError):
                 about = file.stat()
-                stamp = (about.st_ino, about.st_mtime_ns, about.st_size)
-                rows.append(_summarise(self.root, file.name[:-5], stamp))
-        return [row for row in rows if row is not None]
+                found.append((file.name[:-5], (about.st_ino, about.st_mtime_ns, about.st_size)))
+        return found
 
     def is_writable(self) -> bool:
         """Whether the nearest folder that exists could take the store; makes nothing."""
@@ -427,6 +456,20 @@ def _summarise(root: Path, key: str, stamp: tuple[int, int, int]) -> EntrySummar
         "fetched_at": to_instant(own.get("fetched_at")),
         **{name: value for name, value in more.items() if value},
     }
+
+
+@lru_cache(maxsize=100_000)
+def _named_pdf(root: Path, key: str, stamp: tuple[int, int, int]) -> str:  # noqa: ARG001
+    """The PDF that an entry names, for the number, time and size of its file; "" where it names none."""
+    try:
+        return str((PaperStore(root).read(key) or {}).get("pdf_path") or "")
+    except PaperFault:
+        return ""
+
+
+def _folded(path: Path) -> str:
+    """A path as file systems compare it that do not tell capitals apart."""
+    return os.path.normpath(path).casefold()
 
 
 def is_of(entry: Mapping[str, Any], ref: PaperId) -> bool:
