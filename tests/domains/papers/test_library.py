@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import tomllib
 from pathlib import Path
@@ -11,6 +12,7 @@ from urllib.parse import quote
 import pytest
 
 from specloom.core.faults import Fault
+from specloom.server.start import make_executor
 from tests.support.paper_store import PDF, World, crossref, pdf, unpaywall
 
 DOI = "10.1234/otters"
@@ -394,3 +396,35 @@ def test_a_pdf_that_cannot_be_taken_is_told_and_costs_no_entry(world: World, nam
     assert (told["added"], told["entries"][0]["pdf"]) == (1, "failed")
     assert problem in told["entries"][0]["pdfMessage"]
     assert world.call("paper_pdf_path", ref="@weir")["pdf_exists"] is False
+
+
+@pytest.mark.parametrize("roots", ["", "mine"])
+def test_tenants_take_pdfs_only_from_folders_that_the_operator_names(world: World, roots: str) -> None:
+    (world.root / "weir.pdf").parent.mkdir(parents=True, exist_ok=True)
+    (world.root / "weir.pdf").write_bytes(PDF)
+    environ = {
+        "DOIGET_STORE_ROOT": str(world.root),
+        "DOIGET_FILE_ROOTS": str(world.root) if roots else "",
+        "SPECLOOM_PAPERS_SHARED": "true",
+        "SPECLOOM_PATH": "",
+        "SPECLOOM_CACHE_DIR": str(world.folder / "cache"),
+        "SPECLOOM_STATE_DIR": str(world.folder / "state"),
+    }
+    text = f"@book{{weir, title = {{Weirs}}, file = {{{world.root}/weir.pdf}}}}"
+
+    async def take(*, shared: bool) -> dict[str, Any]:
+        executor = make_executor(environ, shared=shared, disk_cache=False)
+        try:
+            given = {"bibliography": text, "pdfs": True}
+            return (await executor.call("library_import", given, owner="north:ada")).answer
+        finally:
+            await executor.aclose()
+
+    if not roots:
+        with pytest.raises(Fault, match=r"takes no PDFs from its machine: its operator sets DOIGET_FILE_ROOTS"):
+            asyncio.run(take(shared=True))
+        assert not (world.root / "key_weir.pdf").exists()
+    told = asyncio.run(take(shared=bool(roots)))
+
+    assert told["entries"][0]["pdf"] == "stored"
+    assert (world.root / "key_weir.pdf").read_bytes() == PDF

@@ -100,11 +100,17 @@ def find_texts(config: Mapping[str, Any]) -> list[Path]:
 _TEXTS = re.compile(r"texts-[0-9a-f]{16}\.db(?:-wal|-shm)?")
 
 
+def named_roots(config: Mapping[str, Any]) -> list[str]:
+    """The folders below which the operator says that local files may be read, absolute; none where that is left out."""
+    text = str(setting(config, "DOIGET_FILE_ROOTS") or "")
+    folders = [folder.strip() for folder in text.split(os.pathsep) if folder.strip()]
+    return [str(Path(folder).expanduser().absolute()) for folder in folders]
+
+
 def file_roots(config: Mapping[str, Any]) -> list[str]:
     """The folders below which local files may be read, absolute; the root of a file system only where it is named."""
-    text = str(setting(config, "DOIGET_FILE_ROOTS") or "")
-    if folders := [folder.strip() for folder in text.split(os.pathsep) if folder.strip()]:
-        return [str(Path(folder).expanduser().absolute()) for folder in folders]
+    if folders := named_roots(config):
+        return folders
     usual = (Path.home(), Path.cwd(), store_root(config))
     return list(dict.fromkeys(str(folder) for folder in usual if folder.parent != folder))
 

@@ -15,7 +15,7 @@ from specloom.core import Fault, count_tokens, dataclass
 from specloom.plugins import Context, procedure
 from specloom.plugins.records import record
 
-from .config import CACHE, FILES, STORE, file_roots
+from .config import CACHE, FILES, STORE, file_roots, named_roots
 from .entries import RECORD, SCHEMA_VERSION, TABLE, check_version, cite_key_of
 from .errors import PaperFault
 from .local_file import read_local_file
@@ -108,9 +108,9 @@ async def import_references(
 
     What the store has stays, and what it lacks is filled; with `replace_stored` the bibliography wins, and a copy of
     each entry that it changes is kept. With `pdfs` the PDFs that its entries name are copied into the store, where they
-    lie below a folder of the settings. `source` is a stored paper or a kept text whose section of references is the
-    bibliography. One without an entry is refused unless it `may_be_empty`. Nobody is asked over a
-    network.
+    lie below a folder of the settings, which has to be named where several tenants share the server (`config` fault).
+    `source` is a stored paper or a kept text whose section of references is the bibliography. One without an entry is
+    refused unless it `may_be_empty`. Nobody is asked over a network.
     """
     from specloom.domains.trust.bibliography.documents import read_document, read_stored_references
 
@@ -124,6 +124,9 @@ async def import_references(
     if len(names) > 1:
         message = f"{' and '.join(names)} were given, each of which is what is imported; give one of them"
         raise Fault("validation", message, action="fix_arguments")
+    if pdfs and not context.is_alone and not named_roots(context.config):
+        sentence = "a server of several tenants takes no PDFs from its machine: its operator sets DOIGET_FILE_ROOTS"
+        raise Fault("config", f"{sentence} to the folders that all may read, or leave out pdfs", action="inform_user")
     for name, labels in (("tags", tags), ("collections", collections)):
         _check_labels(name, labels)
     if source:
