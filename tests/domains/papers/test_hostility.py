@@ -254,12 +254,14 @@ def test_a_pdf_of_another_program_has_no_size_that_is_not_its_own(world: World) 
     assert "size_bytes" not in world.call("info", ref=DOI)["metadata"]["doiget"]
 
 
-def test_a_pdf_that_a_crash_left_is_told_with_its_own_size(world: World) -> None:
+def test_a_pdf_that_a_crash_left_is_not_told_as_the_one_that_was_fetched(world: World) -> None:
     open_copy(world)
     world.root.mkdir()
     (world.root / f"{KEY}.pdf").write_bytes(PDF + b"more")
 
-    assert world.call("fetch_paper", ref=DOI)["size_bytes"] == len(PDF) + 4
+    assert world.call("fetch_paper", ref=DOI)["size_bytes"] == len(PDF)
+    assert Path(world.call("paper_pdf_path", ref=DOI)["path"]).read_bytes() == PDF
+    assert (world.root / f"{KEY}.pdf").read_bytes() == PDF + b"more"
 
 
 @pytest.mark.parametrize(

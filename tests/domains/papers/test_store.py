@@ -338,3 +338,18 @@ def test_a_pdf_is_not_written_over_what_an_entry_names_for_one_by_mistake(tmp_pa
 
     assert (tmp_path / ".metadata" / "b.toml").read_bytes() == before
     assert (tmp_path / "a.pdf").read_bytes() == b"%PDF-new"
+
+
+@pytest.mark.parametrize(("left", "name"), [(b"%PDF-of another paper", "-2"), (b"%PDF-mine", "")])
+def test_a_pdf_without_an_entry_is_taken_for_ones_own_only_where_it_is_the_same(
+    tmp_path: Path, left: bytes, name: str
+) -> None:
+    store = PaperStore(tmp_path)
+    (tmp_path / "doi_10.1234_example.pdf").write_bytes(left)
+
+    merged, wrote = asyncio.run(store.commit(REF, entry(), b"%PDF-mine"))
+
+    assert (merged["pdf_path"], wrote) == (f"doi_10.1234_example{name}.pdf", bool(name))
+    assert (tmp_path / merged["pdf_path"]).read_bytes() == b"%PDF-mine"
+    assert (tmp_path / "doi_10.1234_example.pdf").read_bytes() == left
+    assert merged["doiget"]["size_bytes"] == len(b"%PDF-mine")

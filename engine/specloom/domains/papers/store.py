@@ -182,6 +182,7 @@ class PaperStore:
         """Write an entry under its lock: what is then stored, and whether this call put the PDF there.
 
         A PDF that is there is never replaced, nor is what is known of it; the record around it may still be filled.
+        One that lies under the name of the entry and is in none stays as well, and this one gets another name.
         STORE_ERROR, LOCK_TIMEOUT or SCHEMA_TOO_NEW, and then nothing is written.
         """
         self._make_folders()
@@ -200,13 +201,16 @@ class PaperStore:
         if stored is not None and pdf is not None and self.has_pdf(stored):
             more = {name: value for name, value in own_of(merged).items() if name != "size_bytes"}
             pdf, merged[TABLE] = None, {**more, **own_of(stored)}
-        path = self.pdf_path(key)
-        wrote = pdf is not None and not path.is_file()
+        path, wrote = self.pdf_path(key), False
         if pdf is not None:
+            # What lies there without an entry is another paper's, unless it is the same file.
+            there = await asyncio.to_thread(self._find_pdf, key, {})
+            wrote = await asyncio.to_thread(self._judge_pdf, pdf, there, wins=False) != "same"
+            if wrote:
+                path = await asyncio.to_thread(self._place_pdf, key)
             # What is known of a PDF that is gone is not so of this one.
             own = {name: value for name, value in own_of(merged).items() if name != "origin"}
-            size = len(pdf) if wrote else path.stat().st_size
-            merged |= {"pdf_path": path.name, TABLE: {**own, "size_bytes": size}}
+            merged |= {"pdf_path": path.name, TABLE: {**own, "size_bytes": len(pdf)}}
         data = _encoded(key, merged)
         if pdf is not None and wrote:
             await _write(path, pdf)
