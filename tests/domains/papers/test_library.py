@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from urllib.parse import quote
 import pytest
 
 from specloom.core.faults import Fault
+from specloom.domains.papers import local_file
 from specloom.server.start import make_executor
 from tests.support.paper_store import PDF, World, crossref, pdf, unpaywall
 
@@ -428,3 +430,41 @@ def test_tenants_take_pdfs_only_from_folders_that_the_operator_names(world: Worl
 
     assert told["entries"][0]["pdf"] == "stored"
     assert (world.root / "key_weir.pdf").read_bytes() == PDF
+
+
+def test_a_stored_pdf_that_cannot_be_read_fails_its_row_alone(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f"@book{{weir, title = {{Weirs}}, file = {{{world.folder}/weir.pdf}}}}"
+    (world.folder / "weir.pdf").write_bytes(PDF)
+    world.call("library_import", bibliography=text, pdfs=True)
+    read = Path.read_bytes
+
+    def refuse(path: Path) -> bytes:
+        if path.name == "key_weir.pdf":
+            raise PermissionError(13, "Permission denied")
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    for dry_run in (True, False):
+        (row,) = world.call("library_import", bibliography=text, pdfs=True, dry_run=dry_run)["entries"]
+        assert (row["pdf"], "Permission denied" in row["pdfMessage"]) == ("failed", True)
+
+
+def test_a_folder_that_does_not_answer_is_not_waited_for_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers, asked = threading.Event(), []
+
+    def hang(path: str, *_: object) -> bytes:
+        asked.append(path)
+        answers.wait()
+        return PDF
+
+    monkeypatch.setattr(local_file, "read_below", hang)
+    monkeypatch.setattr(local_file, "SECONDS", 0.0)
+    books = [f"@book{{b{at}, title = {{Weirs {at}}}, file = {{{world.folder}/{at}.pdf}}}}" for at in range(3)]
+    try:
+        told = world.call("library_import", bibliography="\n".join(books), pdfs=True)
+    finally:
+        answers.set()
+
+    assert [row["pdf"] for row in told["entries"]] == ["failed"] * 3
+    assert all("could not be read within" in row["pdfMessage"] for row in told["entries"])
+    assert len(asked) <= 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import re
@@ -196,6 +195,8 @@ class PdfTaker:
     wins: bool
     dry_run: bool
     count: int = 0
+    silent: str = ""
+    """What was said of a folder that did not answer."""
 
     async def take(self, row: ImportedReference, work: BibliographyEntry) -> ImportedReference:
         """The row with what became of the PDF of its entry; as it is where the entry names none."""
@@ -206,8 +207,9 @@ class PdfTaker:
             return row
         if self.count >= MOST_PDFS:
             return replace(row, pdf="left")
-        problem = ""
-        for path in paths:
+        # A folder that does not answer is not waited for again with each of the entries behind it.
+        problem = self.silent
+        for path in () if problem else paths:
             try:
                 pdf = await self._read(path)
                 status, copy = await self.library.store.put_pdf(
@@ -215,6 +217,9 @@ class PdfTaker:
                 )
             except Fault as fault:
                 problem = problem or fault.message
+                if fault.late:
+                    self.silent = fault.message
+                    break
             else:
                 self.count += status in ("stored", "replaced")
                 return replace(row, pdf=status, pdf_copy=str(copy) if copy else None)
@@ -222,7 +227,7 @@ class PdfTaker:
 
     async def _read(self, path: str) -> bytes:
         from .download import MAGIC, MAX_BYTES
-        from .local_file import read_below
+        from .local_file import read_bytes
 
         place = Path(path if os.sep == "\\" else path.replace("\\", "/"))
         if not place.is_absolute():
@@ -231,7 +236,7 @@ class PdfTaker:
                 raise Fault("validation", f"{path[:200]!r} is relative to a file that is not known; {advice}")
             place = self.folder / place
         roots = file_roots(self.context.config)
-        body = await asyncio.to_thread(read_below, str(place), roots, MAX_BYTES)
+        body = await read_bytes(str(place), roots, MAX_BYTES)
         if len(body) > MAX_BYTES:
             raise Fault("validation", f"{place.name[:200]} is larger than {MAX_BYTES} bytes.")
         if not body.startswith(MAGIC):

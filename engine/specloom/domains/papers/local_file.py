@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import errno
 import os
 import stat
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -39,6 +42,39 @@ async def read_local_file(context: Context, path: str) -> str:
             raise PaperFault("INTERNAL_ERROR", fault.message) from None
         raise _refuse(fault.message) from None
     return text
+
+
+async def read_bytes(path: str, roots: Sequence[str], most: int) -> bytes:
+    """What `read_below` gives, within SECONDS; where no folder answers that is a late `validation` fault.
+
+    A thread of its own reads it, which keeps nobody waiting, and which the end of the program does not wait for.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[bytes] = loop.create_future()
+
+    def settle(data: bytes, error: Exception | None) -> None:
+        if done.done():
+            return
+        if error is None:
+            done.set_result(data)
+        else:
+            done.set_exception(error)
+
+    def work() -> None:
+        data, failed = b"", None
+        try:
+            data = read_below(path, roots, most)
+        except Exception as error:  # noqa: BLE001  told to who waits
+            failed = error
+        with contextlib.suppress(RuntimeError):  # nobody waits any more, and the loop is closed
+            loop.call_soon_threadsafe(settle, data, failed)
+
+    threading.Thread(target=work, name="specloom-file", daemon=True).start()
+    try:
+        return await asyncio.wait_for(done, SECONDS)
+    except TimeoutError:
+        message = f"{path[:200]!r} could not be read within {SECONDS:g} seconds; look at its disk or network folder."
+        raise Fault("validation", message, late=True) from None
 
 
 def _refuse(message: str) -> PaperFault:

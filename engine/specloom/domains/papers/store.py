@@ -261,7 +261,7 @@ class PaperStore:
         """
         entry = self.read(key) or {}
         if dry_run:
-            return self._judge_pdf(pdf, self._find_pdf(key, entry), wins=wins), None
+            return await self._foresee(key, entry, pdf, wins=wins), None
         async with self._writing(key):
             entry = self.read(key) or {}
             check_version(entry)
@@ -281,6 +281,14 @@ class PaperStore:
             own = {**own_of(entry), "size_bytes": len(pdf), "origin": "user-supplied"}
             await _write(self.metadata_path(key), _encoded(key, {**entry, "pdf_path": path.name, TABLE: own}))
             return status, copy
+
+    async def _foresee(self, key: str, entry: Mapping[str, Any], pdf: bytes, *, wins: bool) -> str:
+        """What would become of a PDF; STORE_ERROR where the one that is there cannot be read."""
+        try:
+            there = await asyncio.to_thread(self._find_pdf, key, entry)
+            return await asyncio.to_thread(self._judge_pdf, pdf, there, wins=wins)
+        except OSError as error:
+            raise PaperFault("STORE_ERROR", f"The PDF of {key} cannot be read: {error.strerror or error}.") from None
 
     def _find_pdf(self, key: str, entry: Mapping[str, Any]) -> Path | None:
         """The PDF of an entry, or one under its name that no entry mentions."""
