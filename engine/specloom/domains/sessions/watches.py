@@ -9,7 +9,7 @@ from dataclasses import field
 from typing import Any
 
 from specloom.core import Fault, all_failed, canonical_url, dataclass, from_epoch
-from specloom.plugins import CONSENTS, REASONS, CollectionNeed, Context, Item, find_refusal, procedure
+from specloom.plugins import CONSENTS, REASONS, Collection, CollectionNeed, Context, Item, find_refusal, procedure
 from specloom.plugins.records import record
 
 WATCHES = CollectionNeed("watches", lifetime=True)
@@ -118,26 +118,23 @@ async def change_watch(context: Context, wanted: WatchChange) -> ChangedWatch:
         known = ", ".join(context.offering(SEARCH)) or "none"
         message = f"to_provider is {wanted.to_provider!r}, and those that can be asked are: {known}; or {ANY}."
         raise Fault("validation", message, argument="to_provider")
-    watches, before = context.state(WATCHES.name), to_key(wanted.query, wanted.provider or "")
+    if wanted.to_query is not None and not wanted.to_query.strip():
+        message = "to_query is blank; give the new words, or leave it out so that they stay."
+        raise Fault("validation", message, argument="to_query")
+    watches, now, before = context.state(WATCHES.name), context.now(), to_key(wanted.query, wanted.provider or "")
     item = await watches.get(before)
-    if item is None or item.value["until"] <= context.now():
+    if item is None or not _is_watched(item.value, now):
         return ChangedWatch(status="not_found", reason=UNWATCHED, query=wanted.query)
-    value = _changed(item.value, wanted, context.now())
-    after, lasts = to_key(value["query"], value["provider"]), value["until"] - context.now()
-    taken = await watches.get(after) if after != before else None
-    if taken is not None and taken.value["until"] > context.now():
-        return ChangedWatch(status="exists", reason=WATCHED, query=wanted.query)
-
-    def change(stored: Any) -> Any:
-        # What was seen meanwhile by a look at the same time is kept as well.
-        return _changed(stored, wanted, context.now()) if stored and after == before else value
-
-    if after != before and await watches.count() >= watches.spec.max_items:
-        await watches.delete(before)  # it makes the room that it needs
-    kept = await watches.update(after, change, lasts=lasts)
-    if after != before:
-        await watches.delete(before)
-    told = value if kept is None else kept.value
+    value = _changed(item.value, wanted, now)
+    after = to_key(value["query"], value["provider"])
+    told = await (
+        _change_days(watches, before, wanted, value, now)
+        if after == before
+        else _move(watches, before, after, wanted, value, now)
+    )
+    if isinstance(told, str):
+        reason = WATCHED if told == "exists" else UNWATCHED
+        return ChangedWatch(status=told, reason=reason, query=wanted.query)
     return ChangedWatch(
         status="ok",
         query=told["query"],
@@ -147,6 +144,98 @@ async def change_watch(context: Context, wanted: WatchChange) -> ChangedWatch:
         ttl_days=told["ttlDays"],
         ends_at=from_epoch(told["until"]),
     )
+
+
+def _is_watched(value: Any, now: float) -> bool:
+    return value is not None and bool(value["until"] > now)
+
+
+async def _change_days(
+    watches: Collection, key: str, wanted: WatchChange, value: Mapping[str, Any], now: float
+) -> Mapping[str, Any] | str:
+    """A watched query as it is after a change of what its key does not say; else the status that tells why not."""
+
+    def change(stored: Any) -> Any:
+        # What a look at the same time has seen is kept; what was ended meanwhile is not begun again.
+        return _changed(stored, wanted, now) if _is_watched(stored, now) else None
+
+    kept = await watches.update(key, change, lasts=value["until"] - now)
+    if kept is None or not _is_watched(kept.value, now):
+        return "not_found"
+    told: Mapping[str, Any] = kept.value
+    return told
+
+
+async def _move(
+    watches: Collection, before: str, after: str, wanted: WatchChange, value: Mapping[str, Any], now: float
+) -> Mapping[str, Any] | str:
+    """A watched query under its new key, with all that either has seen; else the status that tells why not.
+
+    The new one is written before the old one ends, but for a full collection, where the old one makes the room; it is
+    then written back when the new one cannot be.
+    """
+    if _is_watched(getattr(await watches.get(after), "value", None), now):
+        return "exists"
+    ended = None
+    if await watches.count() >= watches.spec.max_items:
+        ended = await _end(watches, before, now)
+        if ended is None:
+            return "not_found"
+        value = _changed(ended, wanted, now)
+    refused: list[bool] = []
+
+    def begin(stored: Any) -> Any:
+        refused[:] = [_is_watched(stored, now)]
+        return None if refused[0] else value
+
+    try:
+        if ended is not None:
+            await watches.delete(before)
+        kept = await watches.update(after, begin, lasts=value["until"] - now)
+    except BaseException:
+        if ended is not None:
+            await asyncio.shield(_restore(watches, before, ended, now))
+        raise
+    if kept is None or refused[0]:
+        if ended is not None:
+            await _restore(watches, before, ended, now)
+        return "exists"
+    if ended is not None:
+        return value
+    last = await _end(watches, before, now)
+    if last is None:
+        await watches.delete(after)
+        return "not_found"
+
+    def merge(stored: Any) -> Any:
+        return stored and {**stored, "seen": _merge_seen(last["seen"], stored["seen"])}
+
+    kept = await watches.update(after, merge, lasts=value["until"] - now)
+    await watches.delete(before)
+    told: Mapping[str, Any] = value if kept is None else kept.value
+    return told
+
+
+async def _end(watches: Collection, key: str, now: float) -> Mapping[str, Any] | None:
+    """End a watched query, and give it as it was just then; None where it is not watched. No look adds to it then."""
+    last: list[Mapping[str, Any]] = []
+
+    def end(stored: Any) -> Any:
+        last[:] = [stored] if _is_watched(stored, now) else []
+        return {**stored, "until": now} if last else None
+
+    await watches.update(key, end)
+    return last[0] if last else None
+
+
+async def _restore(watches: Collection, key: str, value: Mapping[str, Any], now: float) -> None:
+    """Watch a query again that was ended, unless somebody has begun it anew meanwhile."""
+    await watches.update(key, lambda stored: None if _is_watched(stored, now) else value, lasts=value["until"] - now)
+
+
+def _merge_seen(*lists: Sequence[str]) -> list[str]:
+    """The addresses of all lists, each once, the newest of them last; the oldest go where they are too many."""
+    return [*dict.fromkeys(url for urls in lists for url in urls)][-MOST_SEEN:]
 
 
 def _changed(value: Mapping[str, Any], wanted: WatchChange, now: float) -> dict[str, Any]:
@@ -221,17 +310,19 @@ async def _look(context: Context, item: Item, looks: _Looks) -> None:
     except Fault as fault:
         looks.failed[item.key] = WatchFailure(query=query, provider=wanted or None, reason=fault.message)
         return
-    at, new = from_epoch(context.now()), list[Mapping[str, Any]]()
+    now, new = context.now(), list[Mapping[str, Any]]()
+    at = from_epoch(now)
 
     def change(value: Any) -> Any:
-        if value is None:
+        if not _is_watched(value, now):
+            new.clear()
             return None
         seen = dict.fromkeys(value["seen"])
         new[:] = [row for url, row in rows.items() if url not in seen]
-        return {**value, "seen": [*dict.fromkeys((*seen, *rows))][-MOST_SEEN:], "lastRunAt": at}
+        return {**value, "seen": _merge_seen(value["seen"], [*rows]), "lastRunAt": at}
 
     # It may have been ended since it was listed, and is then not begun again.
-    kept = await context.state(WATCHES.name).update(item.key, change, lasts=item.value["until"] - context.now())
+    kept = await context.state(WATCHES.name).update(item.key, change, lasts=item.value["until"] - now)
     if kept is None or not new:
         looks.unchanged += 1
         return
