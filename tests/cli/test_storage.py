@@ -122,6 +122,22 @@ def test_an_erasure_deletes_the_texts_of_stored_pdfs_and_says_that_the_pdfs_stay
     assert (store / "a.pdf").exists()
 
 
+def test_an_erasure_that_cannot_delete_a_file_is_audited_and_told(folder, capsys, monkeypatch, tmp_path):
+    texts = tmp_path / "cache"
+    stuck, file = (texts / f"texts-{digits * 8}.db" for digits in ("0a", "0b"))
+    stuck.mkdir(parents=True)  # a folder cannot be unlinked
+    file.write_text("x", encoding="utf-8")
+    monkeypatch.setenv("DOIGET_STORE_ROOT", str(tmp_path / "papers"))
+    monkeypatch.setenv("DOIGET_CACHE_ROOT", str(texts))
+
+    code, out, err = run(capsys, "data", "erase", "--tenant", "acme", "--user", "ann", "--yes")
+
+    assert (code, json.loads(out)["deleted"]) == (0, {"notes": 2, "derived_files": 1})
+    assert f"delete them and run this again: {stuck} cannot be deleted" in err
+    assert [(row["event_type"], row["metadata"]["items"]) for row in rows_of(folder)] == [("data.erasure", 3)]
+    assert not file.exists()
+
+
 def test_an_erasure_removes_the_kept_answers_that_machines_share_or_says_that_it_could_not(folder, capsys, monkeypatch):
     async def keep(server):
         plane = redis_backplane(server.settings(), pytest.fail)

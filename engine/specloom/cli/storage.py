@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,6 +23,8 @@ T = TypeVar("T")
 
 def export(options: Namespace) -> int:
     """Print or write everything that a user has here."""
+    from specloom.plugins import find_derived
+
     owner = _owner(options)
     found = _with_store(lambda store: store.export(owner))
     _audit(options, "data.export", {"items": sum(map(len, found.values()))})
@@ -31,7 +33,7 @@ def export(options: Namespace) -> int:
         # For its owner alone: it is what the store keeps sealed.
         create(options.to, text + "\n", 0o600)
     say(str(options.to) if options.to else text)
-    for about, path, _ in _kept_elsewhere():
+    for about, path, _ in find_derived(os.environ):
         tell(f"specloom: the {about} is no part of this; it is files of this machine, at {path}")
     return 0
 
@@ -41,7 +43,7 @@ def erase(options: Namespace) -> int:
     if not options.user and not options.whole_tenant:
         raise CommandError("say whose data: --user NAME, or --whole-tenant for every user of the tenant")
     from specloom.cache import forget_answers
-    from specloom.plugins import CONSENTS
+    from specloom.plugins import CONSENTS, delete_derived, find_derived
 
     from .keys import revoke_keys
 
@@ -65,8 +67,9 @@ def erase(options: Namespace) -> int:
             f"running servers cannot be told of it, so stop them: {error.filename} cannot be written ({error.strerror})"
         ) from None
     problem = _forget_shared()
-    places = [*_kept_elsewhere()]
-    if count := sum(_delete(files) for _, _, files in places):
+    places = [*find_derived(os.environ)]
+    count, undeleted = delete_derived(os.environ)
+    if count:
         erased.deleted["derived_files"] = count
     _audit(options, "data.erasure", {"items": sum(erased.deleted.values())})
     said: dict[str, Any] = {"tenantId": options.tenant, "deleted": erased.deleted, "compacted": erased.compacted}
@@ -82,31 +85,11 @@ def erase(options: Namespace) -> int:
         tell("specloom: the files of the store could not be written anew by now; a server does it in its next round")
     if problem:
         tell(f"specloom: kept answers that machines share were not removed, so run this again: {problem}")
+    if undeleted:
+        tell(f"specloom: texts of stored files were not removed, so delete them and run this again: {undeleted}")
     if not forgotten:
         tell("specloom: kept answers could not be removed, because their database is busy; they end by themselves")
     return 0
-
-
-def _kept_elsewhere() -> Iterator[tuple[str, Path, Sequence[Path]]]:
-    """What packages keep on this machine of which other files are made: its name, where it is, and these files."""
-    from specloom.plugins import PLACES, load_hooks
-
-    load_hooks()
-    for about, place in sorted(PLACES.items()):
-        if place.derived is not None:
-            path, files = place.function(os.environ), place.derived(os.environ)
-            if files or path.exists():
-                yield about, path, files
-
-
-def _delete(files: Sequence[Path]) -> int:
-    """Delete files, and give how many; what another program deleted meanwhile is gone, too."""
-    for path in files:
-        try:
-            path.unlink(missing_ok=True)
-        except OSError as error:
-            raise CommandError(f"{path} cannot be deleted ({error.strerror}); delete it and run this again") from None
-    return len(files)
 
 
 def _forget_shared() -> str:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from .records import JsonObject, from_json, inline, key, keys_of, schema_of, to_json
     from .registry import (
         CLOSERS, ENVELOPES, GROUP, HOOKS, LISTS, OBSERVERS, PLACES, PROCEDURES, PROGRAMS, WINDOWS, Envelope, Hook,
-        ObservedCall, Observer, Procedure, ProcedureFunction, Row, StoragePlace, Window, expect, find_reader,
-        load_hooks, open_text, procedure, registered,
+        ObservedCall, Observer, Procedure, ProcedureFunction, Row, StoragePlace, Window, delete_derived, expect,
+        find_derived, find_reader, load_hooks, open_text, procedure, registered,
     )
     from .schemas import FLAG, NUMBER, OBJECT, TEXT, WHOLE, closed, listed, record, texts
 
@@ -37,8 +37,8 @@ __getattr__ = exports(
         "records": "JsonObject from_json inline key keys_of schema_of to_json",
         "registry": (
             "CLOSERS ENVELOPES GROUP HOOKS LISTS OBSERVERS PLACES PROCEDURES PROGRAMS WINDOWS Envelope Hook "
-            "ObservedCall Observer Procedure ProcedureFunction Row StoragePlace Window expect find_reader load_hooks "
-            "open_text procedure registered"
+            "ObservedCall Observer Procedure ProcedureFunction Row StoragePlace Window delete_derived expect "
+            "find_derived find_reader load_hooks open_text procedure registered"
         ),
         "schemas": "FLAG NUMBER OBJECT TEXT WHOLE closed listed record texts",
     },

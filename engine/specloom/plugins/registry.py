@@ -5,7 +5,7 @@ A package announces itself under the entry-point group `specloom.plugins.registr
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -244,6 +244,35 @@ CLOSERS = Registry(Closer, lambda one: one.function)
 _BY_NAME: Mapping[str, Registry[Any, Any, Any]] = MappingProxyType(
     {"hooks": HOOKS, "procedures": PROCEDURES, "observers": OBSERVERS, "envelopes": ENVELOPES, "windows": WINDOWS}
 )
+
+
+def find_derived(environ: Mapping[str, Any]) -> Iterator[tuple[str, Path, Sequence[Path]]]:
+    """Places on this machine of which other files are made: what each keeps, where it is, and these files.
+
+    Only those of which something is there.
+    """
+    load_hooks()
+    for about, place in sorted(PLACES.items()):
+        if place.derived is not None:
+            path, files = place.function(environ), place.derived(environ)
+            if files or path.exists():
+                yield about, path, files
+
+
+def delete_derived(environ: Mapping[str, Any]) -> tuple[int, str]:
+    """Delete the files that were made of what places keep; how many, and a sentence about those that stay, or "".
+
+    What another program deleted meanwhile is gone, too.
+    """
+    count, problems = 0, list[str]()
+    for _, _, files in find_derived(environ):
+        for path in files:
+            try:
+                path.unlink(missing_ok=True)
+                count += 1
+            except OSError as error:
+                problems.append(f"{path} cannot be deleted ({error.strerror})")
+    return count, "; ".join(problems)
 
 
 def procedure(
