@@ -243,6 +243,22 @@ def test_an_erasure_revokes_the_keys_of_who_is_erased(desk: Operated) -> None:
     assert [key.user for key in file.read().values()] == ["bob"]
 
 
+def test_an_erasure_deletes_the_texts_of_stored_pdfs_and_tells_which_it_cannot(tmp_path: Path) -> None:
+    texts = tmp_path / "texts"
+    file, stuck = (texts / f"texts-{digits * 8}.db" for digits in ("0a", "0b"))
+    environ = {"DOIGET_STORE_ROOT": str(tmp_path / "papers"), "DOIGET_CACHE_ROOT": str(texts)}
+    stuck.mkdir(parents=True)  # a folder cannot be unlinked
+    for path in (file, texts / "mine.db"):
+        path.write_text("x", encoding="utf-8")
+    with operated(tmp_path, environ) as desk:
+        erased = desk.ask("/admin/data?tenant_id=acme&user_id=ann", "DELETE").json
+
+        assert erased["deleted"] == {"derived_files": 1}
+        assert f"{stuck} cannot be deleted" in erased["errors"]["derived_files"]
+        assert sorted(path.name for path in texts.iterdir()) == ["mine.db", stuck.name]
+        assert [row["metadata"]["items"] for row in events(desk, "data.erasure")] == [1]
+
+
 def test_an_erasure_withdraws_what_was_agreed_to(desk: Operated) -> None:
     who = {"tenant_id": "acme", "user_id": "ann", "purpose": "memory"}
     desk.ask("/admin/consent", "POST", {**who, "granted": True})

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl
 
 from specloom.cache import forget_answers
 from specloom.core import Fault, load_table, to_json
-from specloom.plugins import CONSENTS, MEMBERS, find_decision, join_owner
+from specloom.plugins import CONSENTS, MEMBERS, delete_derived, find_decision, join_owner
 from specloom.storage import StateStores, add_member, check_space, decide, read_rows, remove_member
 
 from .headers import Headers
@@ -140,6 +140,11 @@ class Admin:
                 errors["cache"] = "kept answers could not be removed, because their database is busy; they end alone"
         except OSError as error:
             errors["cache"] = f"running servers cannot be told, so stop them ({error.strerror})"
+        count, undeleted = await asyncio.to_thread(delete_derived, self._environ)
+        if count:
+            erased.deleted["derived_files"] = count
+        if undeleted:
+            errors["derived_files"] = f"texts of stored files stay, so delete them: {undeleted}"
         if keys:
             erased.deleted["api_keys"] = keys
         self._keys.note(request, "data.erasure", tenant, user, items=sum(erased.deleted.values()))
