@@ -146,10 +146,10 @@ def test_the_state_of_another_project_of_the_same_folder_is_not_taken(environ: d
     file.write_text(file.read_text(encoding="utf-8").replace("name: bird-songs", "name: whales"), encoding="utf-8")
 
     sentence = paths.find_other_owner(environ)
-    assert "keeps what the project 'bird-songs' remembers" in sentence
+    assert f"keeps what the project 'bird-songs' in {folder.resolve()} remembers" in sentence
     assert "write an `id` into" in sentence
     owner = Path(paths.state_folder(environ), "project")
-    assert sentence.endswith(f"or, if this is that project under a new name, change the name in {owner}")
+    assert sentence.endswith(f"under a new name or in a new place, write `whales` as the only line of {owner}")
     assert paths.find_other_owner({**environ, "SPECLOOM_STATE_DIR": "/elsewhere"}) == ""
     with pytest.raises(SystemExit):
         load_catalogue(environ, default_selection(environ))
@@ -174,6 +174,75 @@ def test_a_project_is_checked_also_where_its_state_is_of_another_name(
     assert "keeps what the project 'whales' remembers" in capsys.readouterr().err
 
 
+def place(tmp_path: Path, where: str, *lines: str) -> dict[str, str]:
+    """The environment of a project in a folder whose file says these lines."""
+    folder = tmp_path / where
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "project.yaml").write_text("\n".join(("spec: project/1", *lines, "")), encoding="utf-8")
+    return {"SPECLOOM_PROJECT": str(folder), "HOME": str(tmp_path)}
+
+
+def begin(environ: dict[str, str]) -> str:
+    """What keeps a project from starting; else it starts, and has its state."""
+    sentence = paths.find_other_owner(environ)
+    if not sentence:
+        paths.make_own_folder(paths.state_folder(environ), environ)
+    return sentence
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_an_id_that_is_the_folder_of_another_project_does_not_share_its_state(tmp_path: Path, is_turned: bool) -> None:
+    named = place(tmp_path, "a/other", "name: alpha", "id: specs")
+    unnamed = place(tmp_path, "b/specs", "name: beta")
+    first, second = (unnamed, named) if is_turned else (named, unnamed)
+
+    assert paths.state_folder(first) == paths.state_folder(second)
+    assert begin(first) == ""
+    assert "which is called like yours; write an" in begin(second)
+    assert begin(first) == ""
+
+
+def test_two_folders_of_one_name_with_one_name_of_the_project_do_not_share_their_state(tmp_path: Path) -> None:
+    first, second = (place(tmp_path, f"{where}/specs", "name: birds") for where in ("a", "b"))
+
+    assert begin(first) == ""
+    sentence = begin(second)
+    assert f"keeps what the project 'birds' in {(tmp_path / 'a/specs').resolve()} remembers" in sentence
+    assert begin(first) == ""
+
+    Path(paths.state_folder(second), "project").write_text("birds\n", encoding="utf-8")  # as the sentence says
+    assert begin(second) == ""
+    assert begin(first) != ""
+
+
+def test_a_project_with_an_id_keeps_its_state_wherever_it_is_installed_and_whatever_its_name(tmp_path: Path) -> None:
+    assert begin(place(tmp_path, "python3.11/birds", "name: birds", "id: birds-7")) == ""
+    assert begin(place(tmp_path, "python3.14/birds", "name: birds", "id: birds-7")) == ""
+    assert begin(place(tmp_path, "python3.14/birds", "name: whales", "id: birds-7")) == ""
+
+
+def test_a_project_that_is_given_the_id_of_its_folder_goes_on_with_its_state(tmp_path: Path) -> None:
+    assert begin(place(tmp_path, "a/specs", "name: birds")) == ""
+    environ = place(tmp_path, "a/specs", "name: birds", "id: specs")
+
+    assert begin(environ) == ""
+    assert Path(paths.state_folder(environ), "project").read_text(encoding="utf-8") == "id: specs\n"
+    assert "the project 'id: specs' remembers" in begin(place(tmp_path, "b/specs", "name: birds"))
+
+
+@pytest.mark.parametrize(("where", "lines"), [("a/specloom", []), ("a/Specloom", []), ("a/birds", ["id: specloom"])])
+def test_a_project_is_not_called_as_specloom_is(tmp_path: Path, where: str, lines: list[str]) -> None:
+    environ = place(tmp_path, where, "name: birds", *lines)
+
+    sentence = begin(environ)
+
+    assert f"as those of specloom itself; write {'another' if lines else 'an'} `id` into" in sentence
+    paths.make_own_folder(paths.state_folder(environ), environ)
+    assert list(Path(paths.state_folder(environ)).iterdir()) == []
+    assert paths.find_other_owner({"HOME": str(tmp_path)}) == ""
+    assert begin(place(tmp_path, where, "name: birds", "id: birds-7")) == ""
+
+
 @pytest.mark.parametrize("left", ["", "\n"])
 def test_a_file_of_the_owner_that_a_crash_left_empty_is_written_anew(
     environ: dict[str, str], folder: Path, left: str
@@ -185,7 +254,7 @@ def test_a_file_of_the_owner_that_a_crash_left_empty_is_written_anew(
 
     paths.make_own_folder(str(state), environ)
 
-    assert (state / "project").read_text(encoding="utf-8") == "bird-songs\n"
+    assert (state / "project").read_text(encoding="utf-8") == f"bird-songs\n{folder.resolve()}\n"
     assert [one.name for one in state.iterdir()] == ["project"]
 
 

@@ -24,7 +24,7 @@ PROJECT_VARIABLE = "SPECLOOM_PROJECT"
 PROJECT_FILE = "project.yaml"
 """The file of that folder which says what the server is called."""
 OWNER_FILE = "project"
-"""The file of a state folder that says whose it is, where a project has no `id`."""
+"""The file of a state folder that says of which project it is: by its `id`, or by its name and its folder of specs."""
 PROMPTS = "templates/prompts"
 """Where in a layer its prompts are, a file each."""
 PAGE_TEMPLATES = "templates/pages"
@@ -101,36 +101,73 @@ def make_own_folder(folder: str, environ: Mapping[str, str]) -> None:
     """
     usual = {name: value for name, value in environ.items() if name not in (CACHE_VARIABLE, STATE_VARIABLE)}
     make_folder(folder, tighten=folder in (cache_folder(usual), state_folder(usual)))
-    if folder == state_folder(usual) and _shares_by_name(environ) and not _read_owner(folder):
-        from pathlib import Path  # only for the first start in this folder
+    if folder == state_folder(usual) and project_folder(environ) and not _has_name_of_engine(environ):
+        owner = _read_owner(folder)
+        if owner != _name_owner(environ) and _is_own(owner, environ):
+            from pathlib import Path  # only for the first start in this folder
 
-        write_whole(Path(folder, OWNER_FILE), f"{command_name(environ)}\n".encode())
+            write_whole(Path(folder, OWNER_FILE), f"{_name_owner(environ)}\n".encode(errors="surrogateescape"))
 
 
 def _read_owner(folder: str) -> str:
     """The project that a folder of states says it is of; "" where it says none, or says it in no way that is read."""
     try:
-        with open(os.path.join(folder, OWNER_FILE), encoding="utf-8") as file:
-            return file.read(200).strip()
+        with open(os.path.join(folder, OWNER_FILE), encoding="utf-8", errors="surrogateescape") as file:
+            return file.read(10_000).strip()
     except (OSError, ValueError):
         return ""
 
 
-def find_other_owner(environ: Mapping[str, str]) -> str:
-    """A sentence where another project of the same folder name keeps its state where this one would; "" where not.
+def _name_owner(environ: Mapping[str, str]) -> str:
+    """What a folder of states says of whose it is: the `id` of the project, else its name and, below, its folder."""
+    said = _name_briefly(environ)
+    return said if project_id(environ) else f"{said}\n{os.path.realpath(project_folder(environ))}".strip()
 
-    A project with an `id` has a folder of its own, and one that `SPECLOOM_STATE_DIR` names is its operator's matter.
+
+def _name_briefly(environ: Mapping[str, str]) -> str:
+    """The line by which a person hands a folder of states to a project."""
+    said = project_id(environ)
+    return f"id: {said}" if said else command_name(environ)
+
+
+def _is_own(owner: str, environ: Mapping[str, str]) -> bool:
+    """Whether what a folder of states says of whose it is means this project.
+
+    One that says a name alone is of before folders were written there, or was handed over; a project that was given
+    an `id` where it stands goes on with its folder.
     """
-    if environ.get(STATE_VARIABLE, "").strip() or not _shares_by_name(environ):
+    name = command_name(environ)
+    place = os.path.realpath(project_folder(environ))
+    return owner in ("", _name_owner(environ), name, f"{name}\n{place}")
+
+
+def _has_name_of_engine(environ: Mapping[str, str]) -> bool:
+    """Whether a project would keep its data where specloom itself does; some file systems do not tell case apart."""
+    return bool(project_folder(environ)) and data_name(environ).lower() == NAME
+
+
+def find_other_owner(environ: Mapping[str, str]) -> str:
+    """A sentence where another project, or specloom itself, keeps its state where this one would; "" where not.
+
+    One that `SPECLOOM_STATE_DIR` names is its operator's matter, but the name of specloom is no project's.
+    """
+    if not project_folder(environ):
         return ""
-    folder, name = state_folder(environ), command_name(environ)
+    file, name = os.path.join(project_folder(environ), PROJECT_FILE), command_name(environ)
+    change = f"write {'another' if project_id(environ) else 'an'} `id` into {file}, such as `id: {name}-specs`"
+    if _has_name_of_engine(environ):
+        return f"the folders of this project's users would be called {NAME}, as those of {NAME} itself; {change}"
+    if environ.get(STATE_VARIABLE, "").strip():
+        return ""
+    folder = state_folder(environ)
     owner = _read_owner(folder)
-    if owner in ("", name):
+    if _is_own(owner, environ):
         return ""
+    other, _, place = owner.partition("\n")
     return (
-        f"{folder} keeps what the project {owner!r} remembers, whose folder of specs is called like yours; "
-        f"write an `id` into {os.path.join(project_folder(environ), PROJECT_FILE)}, such as `id: {name}-specs`; "
-        f"or, if this is that project under a new name, change the name in {os.path.join(folder, OWNER_FILE)}"
+        f"{folder} keeps what the project {other!r}{place and f' in {place}'} remembers, which is called like yours; "
+        f"{change}; or, if this is that project under a new name or in a new place, write `{_name_briefly(environ)}` "
+        f"as the only line of {os.path.join(folder, OWNER_FILE)}"
     )
 
 
@@ -243,11 +280,6 @@ def own_words(text: str) -> str:
     name = command_name(os.environ)
     text = text.replace(f"`{NAME} ", f"`{name} ")
     return f"{name}: {text[len(NAME) + 2 :]}" if text.startswith(f"{NAME}: ") else text
-
-
-def _shares_by_name(environ: Mapping[str, str]) -> bool:
-    """Whether the folder of the state is called as that of another project may be."""
-    return bool(project_folder(environ)) and not project_id(environ)
 
 
 def _project_says(environ: Mapping[str, str], key: str) -> str:
