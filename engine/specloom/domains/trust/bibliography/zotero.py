@@ -10,7 +10,6 @@ import html
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from specloom.core import load_table
@@ -49,8 +48,6 @@ _LABELS: Mapping[str, str] = {
     name.lower(): name
     for name in (*VARIABLES, *_DATES, *DATES, *MORE, *ROLES, "author", "editor", "translator", "type")
 }
-_LINE_END = re.compile(r"<br ?/?>|(?:</(?:p|div|li|h[1-6]|blockquote|tr)> ?)+", re.IGNORECASE)
-"""Where a line of a note in HTML ends, whose blanks are single."""
 _LINE = re.compile(r"([A-Za-z][A-Za-z _-]{1,40}):[ \t]{0,9}(\S.*)")
 _TYPES = frozenset({*KINDS, *read_names("csl")[1]})
 _IDENTIFIERS: Mapping[str, Callable[[str], object]] = {
@@ -200,17 +197,9 @@ def parse_zotero(item: object) -> BibliographyEntry | str:
         told.setdefault(_find_role(kind, to_text(maker.get("creatorType"))), []).append(_to_csl_name(maker))
     told["keyword"] = [_take(tag, "tag") for tag in _to_list(item.get("tags"))]
     notes = [_take(note, "note") for note in _to_list(item.get("notes"))]
-    annote = "\n".join(_read_note(note) for note in notes if note)
+    told["annote"] = "\n".join(html.unescape(strip_markup(note)) for note in notes if note)
     told["note"] = _read_extra(to_text(item.get("extra")), told)
-    entry = parse_item({name: value for name, value in told.items() if value})
-    return entry if isinstance(entry, str) else replace(entry, annote=annote)
-
-
-def _read_note(note: str) -> str:
-    """The text of a note in HTML, a line for each that is shown; one without tags has its own lines."""
-    if "<" in note:
-        note = _LINE_END.sub("\n", " ".join(note.split()))
-    return "\n".join(html.unescape(strip_markup(line)) for line in note.splitlines()).strip()
+    return parse_item({name: value for name, value in told.items() if value})
 
 
 def _to_list(value: object) -> list[Any]:
