@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from specloom.domains.trust.bibliography.entry import BibliographyEntry
-from specloom.domains.trust.bibliography.zotero import parse_zotero, to_zotero_item
 from tests.support.loopback import Loopback
 from tests.support.research_server import ADA, Server, begin
 from tests.support.research_server import ask as call
@@ -708,14 +706,3 @@ def test_files_for_which_no_time_is_left_are_told_and_not_sent(
     assert told["works"][0]["file"] == "failed"
     assert "its PDF was not sent: the time of the call was over" in told["works"][0]["message"]
     assert [item["itemType"] for item in library.items.values()] == ["journalArticle"]
-
-
-def test_a_note_keeps_its_lines_in_zotero() -> None:
-    entry = BibliographyEntry(kind="book", title="Reeds", annote="First < second\n\nthird & last")
-
-    item = to_zotero_item(entry)
-    back = parse_zotero(item)
-
-    assert item["notes"] == [{"note": "<p>First &lt; second<br/><br/>third &amp; last</p>"}]
-    assert isinstance(back, BibliographyEntry)
-    assert back.annote == "First < second third & last"

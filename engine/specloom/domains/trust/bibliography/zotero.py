@@ -108,8 +108,7 @@ def to_zotero_item(entry: BibliographyEntry) -> dict[str, Any]:
         made["extra"] = text
     made["tags"] = [{"tag": word} for word in entry.keywords]
     if entry.annote:
-        lines = [html.escape(line, quote=False) for line in entry.annote.splitlines()]
-        made["notes"] = [{"note": f"<p>{'<br/>'.join(lines)}</p>"}]
+        made["notes"] = [{"note": f"<p>{html.escape(entry.annote, quote=False)}</p>"}]
     return made
 
 
