@@ -683,13 +683,14 @@ class Executor:
         try:
             async with asyncio.timeout(tool.deadline):
                 outcome = await self._pursue(tool, arguments, owner, is_shared, progress, written)
-        except (TimeoutError, Fault) as error:
-            fault = error
-            if not isinstance(fault, Fault):
-                sentence = f"{tool.name} had no answer after {tool.deadline:g} seconds"
-                fault = Fault("upstream_unavailable", sentence)
+        except TimeoutError:
+            late = Fault("upstream_unavailable", f"{tool.name} had no answer after {tool.deadline:g} seconds")
+            raise (late.after_writing() if any(one.open for one in written) else late) from None
+        except Fault as fault:
             # One part of the call may have written before another failed, and the whole would be called again.
-            raise (fault.after_writing() if any(one.open for one in written) else fault) from None
+            if any(one.open for one in written):
+                raise fault.after_writing() from None
+            raise
         if self.validate:
             check_answer(tool, outcome.answer)
         ttl = tool.cache.ttl if tool.cache else 0.0
