@@ -432,6 +432,56 @@ def test_tenants_take_pdfs_only_from_folders_that_the_operator_names(world: Worl
     assert (world.root / "key_weir.pdf").read_bytes() == PDF
 
 
+@pytest.mark.parametrize("tool", ["library_import", "doiget_batch_from_bibliography"])
+def test_a_second_tenant_reads_no_file_of_the_operator_unless_its_folder_is_named(
+    world: World, monkeypatch: pytest.MonkeyPatch, tool: str
+) -> None:
+    home = world.folder / "operator"
+    (home / "open").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    for path in (home / "diary.bib", home / "open" / "list.bib"):
+        path.write_text("@book{weir, title = {Weirs}}", encoding="utf-8")
+
+    def ask(path: Path, *, owner: str = "south:grace", shared: bool = True, roots: str = "") -> dict[str, Any]:
+        environ = {
+            "DOIGET_STORE_ROOT": str(world.root),
+            "DOIGET_LOG_PATH": str(world.log),
+            "DOIGET_FILE_ROOTS": roots,
+            "SPECLOOM_PAPERS_SHARED": "true",
+            "SPECLOOM_PATH": "",
+            "SPECLOOM_CACHE_DIR": str(world.folder / "cache"),
+            "SPECLOOM_STATE_DIR": str(world.folder / "state"),
+        }
+
+        async def call() -> dict[str, Any]:
+            executor = make_executor(environ, shared=shared, disk_cache=False)
+            try:
+                return (await executor.call(tool, {"path": str(path)}, owner=owner)).answer
+            finally:
+                await executor.aclose()
+
+        try:
+            return asyncio.run(call())
+        except Fault as fault:
+            return {"error": {"message": fault.message}}
+
+    refusal = (
+        "A server of several tenants reads no files of its machine: its operator sets DOIGET_FILE_ROOTS to the "
+        "folders that all may read."
+    )
+    for path in (home / "diary.bib", home / "nowhere.bib"):
+        assert ask(path)["error"]["message"] == refusal
+    assert (
+        "not below a folder that may be read" in ask(home / "diary.bib", roots=str(home / "open"))["error"]["message"]
+    )
+    for told in (
+        ask(home / "open" / "list.bib", roots=str(home / "open")),
+        ask(home / "diary.bib", shared=False, owner=""),
+    ):
+        assert "error" not in told
+        assert "weir" in json.dumps(told)
+
+
 def test_a_stored_pdf_that_cannot_be_read_fails_its_row_alone(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     text = f"@book{{weir, title = {{Weirs}}, file = {{{world.folder}/weir.pdf}}}}"
     (world.folder / "weir.pdf").write_bytes(PDF)

@@ -14,10 +14,10 @@ from specloom.core import Fault, count_tokens, dataclass
 from specloom.plugins import Context, procedure
 from specloom.plugins.records import record
 
-from .config import CACHE, FILES, STORE, file_roots, named_roots
+from .config import CACHE, FILES, STORE, file_roots
 from .entries import RECORD, SCHEMA_VERSION, TABLE, check_version, cite_key_of
 from .errors import PaperFault
-from .local_file import read_local_file
+from .local_file import check_shared, read_local_file
 
 if TYPE_CHECKING:
     from specloom.domains.trust.bibliography.entry import BibliographyEntry
@@ -107,7 +107,8 @@ async def import_references(
 
     What the store has stays, and what it lacks is filled; with `replace_stored` the bibliography wins, and a copy of
     each entry that it changes is kept. With `pdfs` the PDFs that its entries name are copied into the store, where they
-    lie below a folder of the settings, which has to be named where several tenants share the server (`config` fault).
+    lie below a folder of the settings. A file is read, and a PDF taken, for one of several tenants who share the server
+    only where the settings name such a folder (`config` fault).
     `source` is a stored paper or a kept text whose section of references is the bibliography. One without an entry is
     refused unless it `may_be_empty`. Nobody is asked over a network.
     """
@@ -123,9 +124,8 @@ async def import_references(
     if len(names) > 1:
         message = f"{' and '.join(names)} were given, each of which is what is imported; give one of them"
         raise Fault("validation", message, action="fix_arguments")
-    if pdfs and not context.is_alone and not named_roots(context.config):
-        sentence = "a server of several tenants takes no PDFs from its machine: its operator sets DOIGET_FILE_ROOTS"
-        raise Fault("config", f"{sentence} to the folders that all may read, or leave out pdfs", action="inform_user")
+    if pdfs:
+        check_shared(context, "takes no PDFs from its machine", ", or leave out pdfs")
     for name, labels in (("tags", tags), ("collections", collections)):
         _check_labels(name, labels)
     if source:

@@ -14,7 +14,7 @@ from pathlib import Path
 from specloom.core import Fault, run_apart
 from specloom.plugins import Context
 
-from .config import file_roots
+from .config import file_roots, named_roots
 from .errors import PaperFault
 
 LARGEST = 1_000_000
@@ -28,8 +28,10 @@ MEMORY = 512 * 1024**2
 async def read_local_file(context: Context, path: str) -> str:
     """The text of a file below a folder that the operator allows; INVALID_REF for any other.
 
-    It is opened and read in a process of its own: a network folder that does not answer keeps it alone.
+    CAPABILITY_DENIED where several tenants share the server and its operator names no folder. It is opened and read in
+    a process of its own: a network folder that does not answer keeps it alone.
     """
+    check_shared(context, "reads no files of its machine")
     if not Path(path).is_absolute():
         raise _refuse(f"{path[:200]!r} is no absolute path.")
     roots = file_roots(context.config)
@@ -42,6 +44,19 @@ async def read_local_file(context: Context, path: str) -> str:
             raise PaperFault("INTERNAL_ERROR", fault.message) from None
         raise _refuse(fault.message) from None
     return text
+
+
+def check_shared(context: Context, what: str, instead: str = "") -> None:
+    """CAPABILITY_DENIED where several tenants share the server and its operator names no folder that all may read.
+
+    What is usual for one person, the home folder above all, is the operator's own. `what` says what such a server does
+    not do, and `instead` what a caller may do.
+    """
+    if not context.is_alone and not named_roots(context.config):
+        how = "its operator sets DOIGET_FILE_ROOTS to the folders that all may read"
+        fault = PaperFault("CAPABILITY_DENIED", f"A server of several tenants {what}: {how}{instead}.")
+        fault.action = "inform_user"
+        raise fault
 
 
 async def read_bytes(path: str, roots: Sequence[str], most: int) -> bytes:
