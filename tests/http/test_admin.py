@@ -259,6 +259,20 @@ def test_an_erasure_deletes_the_texts_of_stored_pdfs_and_tells_which_it_cannot(t
         assert [row["metadata"]["items"] for row in events(desk, "data.erasure")] == [1]
 
 
+def test_an_erasure_says_that_the_shared_papers_stay_and_how_the_operator_removes_them(tmp_path: Path) -> None:
+    store = tmp_path / "papers"
+    store.mkdir()
+    (store / "weir.pdf").write_bytes(b"%PDF-1.7")
+    with operated(tmp_path) as desk:
+        for who in ("tenant_id=acme&user_id=ann", "tenant_id=acme"):
+            [sentence] = desk.ask(f"/admin/data?{who}", "DELETE").json["remaining"]
+
+            assert sentence.startswith(f"the paper store at {store} stays, because its files have no owner: ")
+            for part in ("library_remove", ".trash", "deleted for everybody, and made again"):
+                assert part in sentence
+        assert (store / "weir.pdf").exists()
+
+
 def test_an_erasure_withdraws_what_was_agreed_to(desk: Operated) -> None:
     who = {"tenant_id": "acme", "user_id": "ann", "purpose": "memory"}
     desk.ask("/admin/consent", "POST", {**who, "granted": True})

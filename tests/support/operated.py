@@ -111,6 +111,8 @@ def operated(
     settings = {
         "SPECLOOM_STATE_DIR": str(state),
         "SPECLOOM_CACHE_DIR": str(tmp_path / "cache"),
+        "DOIGET_STORE_ROOT": str(tmp_path / "papers"),
+        "DOIGET_CACHE_ROOT": str(tmp_path / "texts"),
         "ADMIN_API_KEY": KEY,
         **(environ or {}),
     }

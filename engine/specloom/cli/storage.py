@@ -43,7 +43,7 @@ def erase(options: Namespace) -> int:
     if not options.user and not options.whole_tenant:
         raise CommandError("say whose data: --user NAME, or --whole-tenant for every user of the tenant")
     from specloom.cache import forget_answers
-    from specloom.plugins import CONSENTS, delete_derived, find_derived
+    from specloom.plugins import CONSENTS, delete_derived, say_remaining
 
     from .keys import revoke_keys
 
@@ -67,7 +67,7 @@ def erase(options: Namespace) -> int:
             f"running servers cannot be told of it, so stop them: {error.filename} cannot be written ({error.strerror})"
         ) from None
     problem = _forget_shared()
-    places = [*find_derived(os.environ)]
+    remaining = say_remaining(os.environ)
     count, undeleted = delete_derived(os.environ)
     if count:
         erased.deleted["derived_files"] = count
@@ -79,8 +79,8 @@ def erase(options: Namespace) -> int:
             "specloom: who had decided about consents now refuses all of them, and that alone is kept; "
             "`specloom data consent --grant` records another decision"
         )
-    for about, path, _ in places:
-        tell(f"specloom: the {about} at {path} stays, as files of this machine that its people delete themselves")
+    for sentence in remaining:
+        tell(f"specloom: {sentence}")
     if not erased.compacted:
         tell("specloom: the files of the store could not be written anew by now; a server does it in its next round")
     if problem:

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl
 
 from specloom.cache import forget_answers
 from specloom.core import Fault, load_table, to_json
-from specloom.plugins import CONSENTS, MEMBERS, delete_derived, find_decision, join_owner
+from specloom.plugins import CONSENTS, MEMBERS, delete_derived, find_decision, join_owner, say_remaining
 from specloom.storage import StateStores, add_member, check_space, decide, read_rows, remove_member
 
 from .headers import Headers
@@ -140,6 +140,7 @@ class Admin:
                 errors["cache"] = "kept answers could not be removed, because their database is busy; they end alone"
         except OSError as error:
             errors["cache"] = f"running servers cannot be told, so stop them ({error.strerror})"
+        remaining = await asyncio.to_thread(say_remaining, self._environ)
         count, undeleted = await asyncio.to_thread(delete_derived, self._environ)
         if count:
             erased.deleted["derived_files"] = count
@@ -149,7 +150,8 @@ class Admin:
             erased.deleted["api_keys"] = keys
         self._keys.note(request, "data.erasure", tenant, user, items=sum(erased.deleted.values()))
         who = {"tenantId": tenant, "userId": user} if user else {"tenantId": tenant}
-        await tell(request, {**who, "deleted": _rename(erased.deleted), **({"errors": errors} if errors else {})})
+        more = {name: value for name, value in (("remaining", remaining), ("errors", errors)) if value}
+        await tell(request, {**who, "deleted": _rename(erased.deleted), **more})
 
     def _revoke_keys(self, tenant: str, user: str) -> int:
         """Revoke the API keys of a user, or of every user of a tenant; how many they were."""

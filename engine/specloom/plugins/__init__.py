@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .registry import (
         CLOSERS, ENVELOPES, GROUP, HOOKS, LISTS, OBSERVERS, PLACES, PROCEDURES, PROGRAMS, WINDOWS, Envelope, Hook,
         ObservedCall, Observer, Procedure, ProcedureFunction, Row, StoragePlace, Window, delete_derived, expect,
-        find_derived, find_reader, load_hooks, open_text, procedure, registered,
+        find_derived, find_reader, load_hooks, open_text, procedure, registered, say_remaining,
     )
     from .schemas import FLAG, NUMBER, OBJECT, TEXT, WHOLE, closed, listed, record, texts
 
@@ -38,7 +38,7 @@ __getattr__ = exports(
         "registry": (
             "CLOSERS ENVELOPES GROUP HOOKS LISTS OBSERVERS PLACES PROCEDURES PROGRAMS WINDOWS Envelope Hook "
             "ObservedCall Observer Procedure ProcedureFunction Row StoragePlace Window delete_derived expect "
-            "find_derived find_reader load_hooks open_text procedure registered"
+            "find_derived find_reader load_hooks open_text procedure registered say_remaining"
         ),
         "schemas": "FLAG NUMBER OBJECT TEXT WHOLE closed listed record texts",
     },

@@ -202,6 +202,8 @@ class StoragePlace(Entry):
     """For a hash-chained log: how many rows hold, and what is wrong with the next one."""
     derived: Callable[[Mapping[str, Any]], Sequence[Path]] | None = None
     """Files elsewhere that were made of what is kept there, and can be made again; an erasure deletes them."""
+    removal: str = ""
+    """How people remove what is theirs there, since an erasure leaves what has no owner."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,6 +259,15 @@ def find_derived(environ: Mapping[str, Any]) -> Iterator[tuple[str, Path, Sequen
             path, files = place.function(environ), place.derived(environ)
             if files or path.exists():
                 yield about, path, files
+
+
+def say_remaining(environ: Mapping[str, Any]) -> list[str]:
+    """A sentence about each place whose files an erasure leaves: where it is, why, and how people remove them."""
+    return [
+        f"the {about} at {path} stays, because its files have no owner: {PLACES[about].removal}; what was made of them "
+        "is deleted for everybody, and made again when it is needed"
+        for about, path, _ in find_derived(environ)
+    ]
 
 
 def delete_derived(environ: Mapping[str, Any]) -> tuple[int, str]:

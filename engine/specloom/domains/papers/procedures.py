@@ -46,9 +46,14 @@ def _store(context: Context) -> PaperStore:
     return open_store(context.config)
 
 
-PLACES.register("paper store", variable="DOIGET_STORE_ROOT", otherwise="no paper can be kept", derived=find_texts)(
-    store_root
-)
+PLACES.register(
+    "paper store",
+    variable="DOIGET_STORE_ROOT",
+    otherwise="no paper can be kept",
+    derived=find_texts,
+    removal="take works out with library_remove, which moves them into its folder .trash, and delete that folder, or "
+    "delete the files by hand",
+)(store_root)
 PLACES.register(
     "provenance log",
     variable="DOIGET_LOG_PATH",
