@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -71,6 +73,110 @@ def test_a_preprint_is_merged_into_what_came_of_it_and_nothing_that_a_person_wro
     assert (world.root / "doi_10.1234_otters.pdf").read_bytes() == PDF
     assert len(told["trash"]) == 3
     assert all(Path(path).is_file() for path in told["trash"])
+
+
+class Ended(BaseException):
+    """The process was ended."""
+
+
+CHANGES = ("link", "replace", "rename", "unlink", "remove")
+"""What changes the names of files; each is a step between which a process may be ended."""
+
+
+def end_after(steps: int, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """End whoever changes a name in the store after so many changes, and from then on; the changes that were done."""
+    done: list[str] = []
+
+    def guard(name: str) -> None:
+        change = getattr(os, name)
+
+        def act(path: Any, *more: Any, **options: Any) -> Any:
+            if "papers" not in Path(path).parts:
+                return change(path, *more, **options)
+            if len(done) >= steps:
+                raise Ended
+            result = change(path, *more, **options)
+            done.append(name)
+            return result
+
+        monkeypatch.setattr(os, name, act)
+
+    for name in CHANGES:
+        guard(name)
+    return done
+
+
+def pdfs(world: World, folder: str = "") -> set[bytes]:
+    return {path.read_bytes() for path in (world.root / folder).glob("*.pdf")}
+
+
+def named(world: World) -> set[str]:
+    """The PDFs that entries name."""
+    entries = [tomllib.loads(path.read_text("utf-8")) for path in (world.root / ".metadata").glob("*.toml")]
+    return {entry["pdf_path"] for entry in entries if "pdf_path" in entry}
+
+
+def add_pdf(world: World, key: str, pdf: bytes) -> None:
+    (world.root / f"{key}.pdf").write_bytes(pdf)
+    path = world.root / ".metadata" / f"{key}.toml"
+    path.write_text(path.read_text("utf-8").replace("title =", f'pdf_path = "{key}.pdf"\ntitle ='), "utf-8")
+
+
+@pytest.mark.parametrize("tool", ["library_remove", "library_merge"])
+def test_wherever_a_process_ends_no_pdf_is_lost_and_the_next_call_leaves_none_behind(world: World, tool: str) -> None:
+    arguments: dict[str, Any] = (
+        {"refs": ["2001.00001"]} if tool == "library_remove" else {"keep": "pub", "others": ["2001.00001"]}
+    )
+    ends = 0
+    while True:
+        shutil.rmtree(world.root, ignore_errors=True)
+        world.call("library_import", bibliography=PREPRINT)
+        add_pdf(world, "arxiv_2001.00001", PDF)
+        with pytest.MonkeyPatch.context() as patch:
+            done = end_after(ends, patch)
+            try:
+                world.call(tool, **arguments)
+                break
+            except Ended:
+                pass
+        assert len(done) == ends
+        there = {(world.root / name).read_bytes() for name in named(world) if (world.root / name).is_file()}
+        assert all((world.root / name).is_file() for name in named(world))
+        assert PDF in there | pdfs(world, ".trash")
+
+        world.call("library_import", bibliography="@book{weir, title={Weirs}}")
+        if "arxiv_2001.00001.toml" in files(world):
+            world.call(tool, **arguments)
+        world.call("library_remove", refs=["@weir"])
+
+        assert {path.name for path in world.root.glob("*.pdf")} == named(world)
+        assert PDF in pdfs(world, ".trash")
+        assert pdfs(world) == (set() if tool == "library_remove" else {PDF})
+        ends += 1
+    assert ends >= 3
+
+
+def test_a_removed_work_leaves_the_pdf_that_another_work_names(world: World) -> None:
+    world.call("library_import", bibliography=PREPRINT)
+    add_pdf(world, "arxiv_2001.00001", PDF)
+    path = world.root / ".metadata" / "doi_10.1234_otters.toml"
+    path.write_text(path.read_text("utf-8").replace("title =", 'pdf_path = "arxiv_2001.00001.pdf"\ntitle ='), "utf-8")
+
+    [removed] = world.call("library_remove", refs=["2001.00001"])["removed"]
+
+    assert [Path(one).suffix for one in removed["trash"]] == [".toml"]
+    assert world.call("paper_pdf_path", ref="10.1234/otters")["pdf_exists"] is True
+
+
+def test_a_merged_work_keeps_its_pdf_where_one_without_an_entry_has_its_name(world: World) -> None:
+    world.call("library_import", bibliography=PREPRINT)
+    add_pdf(world, "arxiv_2001.00001", PDF)
+    (world.root / "doi_10.1234_otters.pdf").write_bytes(PDF + b"cut off")
+
+    world.call("library_merge", keep="pub", others=["pre"])
+
+    assert (world.root / stored(world, "doi_10.1234_otters")["pdf_path"]).read_bytes() == PDF
+    assert (world.root / "doi_10.1234_otters.pdf").read_bytes() == PDF + b"cut off"
 
 
 def test_a_work_cannot_be_merged_into_itself(world: World) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import shutil
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,12 +18,14 @@ from specloom.plugins.records import record
 
 from .config import STORE, TRASH_AGE, trash_retention
 from .entries import RECORD, TABLE, cite_key_of, own_of, texts_of, to_json
+from .errors import PaperFault
 from .search import say_unknown_key
 
 if TYPE_CHECKING:
     from specloom.domains.trust.bibliography.entry import BibliographyEntry
 
     from .library import PaperLibrary
+    from .store import PaperStore
 
 _YEARS_APART = {"likely": 1, "versions": 3}
 """Years that may lie between two works that are one, and between a preprint and what came of it."""
@@ -219,7 +220,9 @@ async def merge_works(context: Context, keep: str, others: Sequence[str], *, dry
     givers = [library.read(key) for key in keys]
 
     def alter(stored: Mapping[str, Any] | None) -> Mapping[str, Any]:
-        entry = dict(stored or before)
+        if stored is None:
+            raise Fault("not_found", f"{keep[:80]!r} was removed while others were merged into it; try again")
+        entry = dict(stored)
         for giver in givers:
             table = {name: value for name, value in _table(giver).items() if name not in ("citekey", "citekey_by")}
             shared = {name: value for name, value in giver.items() if name not in ("doi", "arxiv_id", "pdf_path")}
@@ -237,11 +240,13 @@ async def merge_works(context: Context, keep: str, others: Sequence[str], *, dry
     filled = sorted(name for name in made if name not in (TABLE, RECORD) and made[name] != before.get(name))
     trash: list[str] = []
     if not dry_run:
-        trash.append(str(await library.store.put_copy(kept_key, context.now())))
-        await library.store.rewrite(kept_key, alter)
+        store, now = library.store, context.now()
+        _, copy = await store.rewrite_keeping(kept_key, alter, now)
+        trash += [str(copy)] if copy else []
         for key, giver in zip(keys, givers, strict=True):
-            await _take_pdf(library, kept_key, giver)
-            trash += [str(path) for path in await library.store.discard(key, context.now())]
+            await _take_pdf(store, kept_key, giver, now)
+            trash += [str(path) for path in await store.discard(key, now)]
+        await store.finish_removals()
     return MergedWorks(
         ref=_name(kept_key, before),
         key=cite_key_of(before) or None,
@@ -252,20 +257,16 @@ async def merge_works(context: Context, keep: str, others: Sequence[str], *, dry
     )
 
 
-async def _take_pdf(library: PaperLibrary, key: str, giver: Mapping[str, Any]) -> None:
+async def _take_pdf(store: PaperStore, key: str, giver: Mapping[str, Any], now: float) -> None:
     """Give a work the PDF of another one, where it has none."""
-    store = library.store
-    source, target = store.stored_pdf(giver), store.pdf_path(key)
-    if source is None or not source.is_file() or target.exists() or store.has_pdf(library.read(key)):
+    source = store.stored_pdf(giver)
+    if source is None or not store.has_pdf(giver) or store.has_pdf(store.read(key) or {}):
         return
-    await asyncio.to_thread(shutil.copyfile, source, target)
-    size = target.stat().st_size
-
-    def name(stored: Mapping[str, Any] | None) -> Mapping[str, Any]:
-        entry = dict(stored or {})
-        return {**entry, "pdf_path": target.name, TABLE: {**own_of(entry), "size_bytes": size}}
-
-    await store.rewrite(key, name)
+    try:
+        pdf = await asyncio.to_thread(source.read_bytes)
+    except OSError as error:
+        raise PaperFault("STORE_ERROR", f"{source.name} cannot be read: {error.strerror or error}.") from None
+    await store.put_pdf(key, pdf, now, origin=str(own_of(giver).get("origin") or ""))
 
 
 def _with_version(entry: Mapping[str, Any], giver: Mapping[str, Any]) -> dict[str, Any]:
@@ -329,11 +330,14 @@ async def remove_works(context: Context, refs: Sequence[str]) -> RemovedWorks:
     entries = {key: library.store.read(key) for key in found.values() if key}
     missing += [ref for ref, key in found.items() if not key or entries[key] is None]
     for key, entry in entries.items():
-        if entry is None:
+        paths = await library.store.discard(key, context.now()) if entry is not None else []
+        if entry is None or not paths:
+            # Another process has removed it since it was looked for.
+            missing += [ref for ref, each in found.items() if each == key and ref not in missing]
             continue
-        paths = await library.store.discard(key, context.now())
         title = str(entry.get("title") or "")
         removed.append(RemovedWork(ref=_name(key, entry), title=title, trash=[str(path) for path in paths]))
+    await library.store.finish_removals()
     emptied = library.store.empty_trash(context.now(), trash_retention(context.config)) if removed else 0
     return RemovedWorks(removed=removed, missing=missing or None, emptied=emptied or None)
 

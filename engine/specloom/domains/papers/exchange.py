@@ -285,10 +285,11 @@ async def _import(
     is_same = made == stored
     copy = None
     if not is_same and not dry_run:
-        if stored is not None and wins:
-            copy = await library.store.put_copy(file_key, context.now())
         try:
-            made = await library.store.rewrite(file_key, alter)
+            if wins:
+                made, copy = await library.store.rewrite_keeping(file_key, alter, context.now())
+            else:
+                made = await library.store.rewrite(file_key, alter)
         except _Taken:
             # Another process put another paper there since its name was chosen.
             assert ref is not None

@@ -138,7 +138,9 @@ class PaperLibrary:
         made = replace(work, key=self.make_cite_key(work))
 
         def add(stored: Mapping[str, Any] | None) -> Mapping[str, Any]:
-            entry = dict(stored or {})
+            if stored is None:
+                raise PaperFault("STORE_ERROR", f"The entry {key} is no longer in the store.")
+            entry = dict(stored)
             table = entry.get(RECORD)
             table = dict(table) if isinstance(table, Mapping) else {}
             return (

@@ -230,9 +230,11 @@ async def _change_entry(context: Context, text: str, alter: Callable[[Mapping[st
     key, _ = _find_entry(store, text)
 
     def rewrite(stored: Mapping[str, Any] | None) -> Mapping[str, Any]:
-        own = own_of(stored or {})
+        if stored is None:
+            raise PaperFault("STORE_ERROR", f"{text.strip()[:80]} is no longer in the store.")
+        own = own_of(stored)
         table = {name: value for name, value in {**own, **alter(own)}.items() if value is not None}
-        return {**(stored or {}), TABLE: table}
+        return {**stored, TABLE: table}
 
     return own_of(await store.rewrite(key, rewrite))
 

@@ -10,7 +10,8 @@ paper that came first has the files of that name, where older programs find it; 
 which they list with all others and look for under the shorter one.
 
 Reading makes no folder and no file. Writing holds the lock of the entry, and the PDF is in place before the metadata
-that names it, so what a crash leaves is at worst a PDF that nobody mentions.
+that names it; the metadata are gone before the PDF, which is then in the trash already. So what a crash leaves is at
+worst a PDF that nobody mentions: the same call takes it up again, and the next removal deletes what it has a copy of.
 """
 
 from __future__ import annotations
@@ -21,20 +22,19 @@ import hashlib
 import logging
 import os
 import re
-import shutil
 import stat
 import time
 import tomllib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from datetime import datetime
 from functools import lru_cache
 from itertools import chain, count
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from specloom.core import make_folder
 from specloom.domains.text import PaperId
-from specloom.storage import FileLock, write_whole
+from specloom.storage import FileLock, sync_folder, write_whole
 
 from .config import store_root
 from .entries import (
@@ -63,7 +63,11 @@ LARGEST = 10_000_000
 _SAFE = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 _LONGER = re.compile(r"_[0-9a-f]{8}$")
 """The end of a longer key."""
+_NUMBER = re.compile(r"-[0-9]+$")
+"""The end of the name of a PDF that is not under that of its entry."""
 _STAMP = re.compile(r"\.([0-9]{8}T[0-9]{6}Z)(?:-[0-9]{1,6})?\.(?:toml|pdf)$")
+P = ParamSpec("P")
+T = TypeVar("T")
 Alter = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 Rewrite = Callable[[Mapping[str, Any] | None], Mapping[str, Any]]
 EntrySummary = tuple[SearchedEntry, dict[str, Any]]
@@ -241,54 +245,79 @@ class PaperStore:
         STORE_ERROR, LOCK_TIMEOUT or SCHEMA_TOO_NEW, and then nothing is written; nor is what stays as it is.
         """
         self._make_folders()
+        return (await self._rewrite(key, alter, None))[0]
+
+    async def rewrite_keeping(self, key: str, alter: Rewrite, now: float) -> tuple[dict[str, Any], Path | None]:
+        """The same, with a copy in the trash of what is written over, which is given too; None where nothing is."""
+        return await self._rewrite(key, alter, now)
+
+    async def _rewrite(self, key: str, alter: Rewrite, now: float | None) -> tuple[dict[str, Any], Path | None]:
+        self._make_folders()
         async with self._writing(key):
-            stored = self.read(key)
+            stored, copy = self.read(key), None
             if stored is not None:
                 check_version(stored)
             entry = dict(alter(stored))
             if entry != stored:
-                await _write(self.metadata_path(key), _encoded(key, entry))
-            return entry
+                data = _encoded(key, entry)
+                if stored is not None and now is not None:
+                    copy = await _on_disk(self._keep, self.metadata_path(key), now)
+                await _write(self.metadata_path(key), data)
+            return entry, copy
 
     async def put_pdf(
-        self, key: str, pdf: bytes, now: float, *, wins: bool = False, dry_run: bool = False
+        self,
+        key: str,
+        pdf: bytes,
+        now: float,
+        *,
+        origin: str = "user-supplied",
+        wins: bool = False,
+        dry_run: bool = False,
     ) -> tuple[str, Path | None]:
         """Put the PDF that somebody has into an entry: what became of it, and where the one that was there lies.
 
         `stored`; `same` where it is there by its digest; `kept` for another one, which stays, or where the new one
-        `wins` is `replaced` and kept in the trash. A file that another entry names stays as it is, and this one gets
-        another name. STORE_ERROR or LOCK_TIMEOUT, and then nothing is written.
+        `wins` is `replaced` and kept in the trash. A file that another entry names, or none, stays as it is, and this
+        one gets another name. `origin` is what is known of it, "" for nothing. STORE_ERROR or LOCK_TIMEOUT, and then
+        nothing is written; STORE_ERROR as well where there is no such entry any more.
         """
-        entry = self.read(key) or {}
         if dry_run:
-            return await self._foresee(key, entry, pdf, wins=wins), None
+            return await self._foresee(key, self.read(key) or {}, pdf, wins=wins), None
         async with self._writing(key):
-            entry = self.read(key) or {}
+            entry = self.read(key)
+            if entry is None:
+                raise PaperFault("STORE_ERROR", f"The entry {key} is no longer in the store.")
             check_version(entry)
-            there = await asyncio.to_thread(self._find_pdf, key, entry)
-            status = await asyncio.to_thread(self._judge_pdf, pdf, there, wins=wins)
+            status, there = await asyncio.to_thread(self._judge, key, entry, pdf, wins=wins)
             if status == "kept" or (status == "same" and self.has_pdf(entry)):
                 return status, None
             copy = None
             if status == "replaced" and there is not None:
-                copy = self._trash_path(there, now)
-                await asyncio.to_thread(shutil.copyfile, there, copy)
+                copy = await _on_disk(self._keep, there, now)
             if status == "same" and there is not None:
                 path = there
             else:
                 path = await asyncio.to_thread(self._place_pdf, key, there)
                 await _write(path, pdf)
-            own = {**own_of(entry), "size_bytes": len(pdf), "origin": "user-supplied"}
+            known = {name: value for name, value in own_of(entry).items() if name != "origin"}
+            own = {**known, "size_bytes": len(pdf), **({"origin": origin} if origin else {})}
             await _write(self.metadata_path(key), _encoded(key, {**entry, "pdf_path": path.name, TABLE: own}))
             return status, copy
 
     async def _foresee(self, key: str, entry: Mapping[str, Any], pdf: bytes, *, wins: bool) -> str:
         """What would become of a PDF; STORE_ERROR where the one that is there cannot be read."""
         try:
-            there = await asyncio.to_thread(self._find_pdf, key, entry)
-            return await asyncio.to_thread(self._judge_pdf, pdf, there, wins=wins)
+            return (await asyncio.to_thread(self._judge, key, entry, pdf, wins=wins))[0]
         except OSError as error:
             raise PaperFault("STORE_ERROR", f"The PDF of {key} cannot be read: {error.strerror or error}.") from None
+
+    def _judge(self, key: str, entry: Mapping[str, Any], pdf: bytes, *, wins: bool) -> tuple[str, Path | None]:
+        """What becomes of a PDF of an entry, and the one that is there."""
+        there = self._find_pdf(key, entry)
+        status = self._judge_pdf(pdf, there, wins=wins)
+        # What lies there without an entry is another paper's, unless it is the same file.
+        return ("stored", None) if status == "kept" and not self.has_pdf(entry) else (status, there)
 
     def _find_pdf(self, key: str, entry: Mapping[str, Any]) -> Path | None:
         """The PDF of an entry, or one under its name that no entry mentions."""
@@ -323,25 +352,70 @@ class PaperStore:
             return "same"
         return "replaced" if wins else "kept"
 
-    async def put_copy(self, key: str, now: float) -> Path:
-        """Copy the metadata of an entry into the trash of the store, and give the copy."""
-        path = self._trash_path(self.metadata_path(key), now)
-        await _write(path, self.metadata_path(key).read_bytes())
-        return path
-
     async def discard(self, key: str, now: float) -> list[Path]:
-        """Move the metadata and the PDF of an entry into the trash of the store, and give where they are then."""
+        """Move the metadata and the PDF of an entry into the trash of the store, and give where they are then.
+
+        A PDF that another entry names as well stays, and only the metadata go. None are given where they are gone.
+        """
         self._make_folders()
         async with self._writing(key):
-            entry = self.read(key) or {}
-            pdf = self.stored_pdf(entry) or self.pdf_path(key)
-            moved = []
-            for path in (pdf, self.metadata_path(key)):
-                if path.is_file():
-                    place = self._trash_path(path, now)
-                    path.replace(place)
-                    moved.append(place)
-            return moved
+            entry = self.read(key)
+            return [] if entry is None else await _on_disk(self._discard, key, entry, now)
+
+    def _discard(self, key: str, entry: Mapping[str, Any], now: float) -> list[Path]:
+        """The PDF is in the trash before its metadata go, and goes after them: at no moment is there none."""
+        metadata, pdf = self.metadata_path(key), self._find_pdf(key, entry)
+        if pdf is not None and self._is_of_another(pdf, key):
+            pdf = None
+        copies = [] if pdf is None else [self._keep(pdf, now)]
+        place = self._trash_path(metadata, now)
+        metadata.replace(place)
+        sync_folder(place.parent)
+        sync_folder(metadata.parent)
+        if pdf is not None:
+            pdf.unlink(missing_ok=True)
+        return [*copies, place]
+
+    async def finish_removals(self) -> int:
+        """Delete the PDFs that a process which was ended between two steps of `discard` left beside their copy in the
+        trash, and give how many that were."""
+        linked = await asyncio.to_thread(self._find_linked)
+        count = 0
+        for path in await asyncio.to_thread(self._find_left, linked) if linked else ():
+            # Who takes up such a file for a paper of that name holds one of these locks; the next call finds it again.
+            async with contextlib.AsyncExitStack() as locks:
+                locks.enter_context(contextlib.suppress(PaperFault))
+                for key in dict.fromkeys((_NUMBER.sub("", path.stem), path.stem)):
+                    await locks.enter_async_context(self._writing(key))
+                count += await _on_disk(self._delete_left, path, linked)
+        return count
+
+    def _find_linked(self) -> set[tuple[int, int]]:
+        """The files of PDFs in the trash that are in another place as well."""
+        linked = set()
+        for path in (self.root / TRASH).glob("*.pdf"):
+            with contextlib.suppress(OSError):
+                about = path.lstat()
+                if about.st_nlink > 1:
+                    linked.add((about.st_dev, about.st_ino))
+        return linked
+
+    def _find_left(self, linked: Collection[tuple[int, int]]) -> list[Path]:
+        """The PDFs of the store that are one of these files and that no entry names."""
+        trash = self.root / TRASH
+        return [path for path in self.root.rglob("*.pdf") if path.parent != trash and self._is_left(path, linked)]
+
+    def _is_left(self, path: Path, linked: Collection[tuple[int, int]]) -> bool:
+        with contextlib.suppress(OSError):
+            about = path.lstat()
+            return (about.st_dev, about.st_ino) in linked and not self._is_of_another(path, "")
+        return False
+
+    def _delete_left(self, path: Path, linked: Collection[tuple[int, int]]) -> bool:
+        if not self._is_left(path, linked):
+            return False
+        path.unlink(missing_ok=True)
+        return True
 
     def empty_trash(self, now: float, days: int) -> int:
         """Delete what was put into the trash more than some days ago, and give how many files that were; 0 keeps all.
@@ -358,6 +432,30 @@ class PaperStore:
                     count += 1
         return count
 
+    def _keep(self, path: Path, now: float) -> Path:
+        """A second name in the trash for a file, or a copy where the file system knows none; it is whole or not there.
+
+        OSError where it cannot be read or written.
+        """
+        # A second name for a link would not keep what it leads to.
+        is_copied = path.is_symlink()
+        while True:
+            place = self._trash_path(path, now)
+            try:
+                if is_copied:
+                    write_whole(place, path.read_bytes())
+                else:
+                    os.link(path, place)
+            except FileExistsError:
+                continue
+            except OSError:
+                if is_copied:
+                    raise
+                is_copied = True
+            else:
+                sync_folder(place.parent)
+                return place
+
     def _trash_path(self, path: Path, now: float) -> Path:
         make_folder(self.root / TRASH, tighten=True)
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now))
@@ -365,7 +463,7 @@ class PaperStore:
             self.root / TRASH / f"{path.stem}.{stamp}{more}{path.suffix}"
             for more in chain(("",), map("-{}".format, count(2)))
         )
-        return next(place for place in places if not place.exists())
+        return next(place for place in places if not os.path.lexists(place))
 
     def _make_folders(self) -> None:
         try:
@@ -421,13 +519,18 @@ class PaperStore:
 
 
 async def _write(path: Path, data: bytes) -> None:
-    """Write a file off the event loop, with its flush to the disk.
+    """Write a file off the event loop, with its flush to the disk."""
+    await _on_disk(write_whole, path, data)
+
+
+async def _on_disk(job: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """What a job that changes files gives, off the event loop.
 
     Who gives up meanwhile waits for the end of it, since the lock of the entry is given back then.
     """
-    work = asyncio.ensure_future(asyncio.to_thread(write_whole, path, data))
+    work = asyncio.ensure_future(asyncio.to_thread(job, *args, **kwargs))
     try:
-        await asyncio.shield(work)
+        return await asyncio.shield(work)
     except asyncio.CancelledError:
         await asyncio.wait([work])
         raise
