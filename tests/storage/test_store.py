@@ -91,6 +91,44 @@ async def test_a_change_that_fails_changes_nothing_and_spares_the_writes_beside_
     assert [item.key for item in await notes.items()] == ["c", "a"]
 
 
+async def test_an_item_moves_in_one_step_and_makes_the_room_for_where_it_goes(store):
+    notes = store.drawer("notes", ANN)
+    for name in ("a", "b", "c", "d"):
+        await notes.put(name, {"text": name, "topic": "birds"})
+
+    moved = await notes.move("a", "e", lambda value, other: {**value, "other": other, "topic": "fish"})
+
+    assert (moved.key, moved.value, moved.version) == ("e", {"text": "a", "topic": "fish", "other": None}, 1)
+    assert {item.key for item in await notes.items()} == {"b", "c", "d", "e"}
+    assert [item.key for item in await notes.items(where={"topic": "fish"})] == ["e"]
+    onto = await notes.move("b", "e", lambda value, other: {"text": other["text"] + value["text"]})
+    assert (onto.value, onto.version, await notes.count()) == ({"text": "ab"}, 2, 3)
+
+
+async def test_a_move_that_cannot_be_written_or_is_not_wanted_leaves_both_items_as_they_are(store):
+    notes = store.drawer("notes", ANN)
+    for name in ("a", "b", "c", "d"):
+        await notes.put(name, {"text": name})
+
+    with pytest.raises(Fault, match="may have 2000 bytes"):
+        await notes.move("a", "e", lambda value, other: {"text": "x" * 3000})
+    assert await notes.move("a", "b", lambda value, other: None) is None
+    assert await notes.move("nothing", "b", lambda value, other: {"text": "x"}) is None
+    assert await notes.move("a", "a", lambda value, other: {"text": "x"}) is None
+
+    assert {item.key: item.value for item in await notes.items()} == {name: {"text": name} for name in "abcd"}
+
+
+async def test_nobody_moves_what_another_has_written(store):
+    await store.drawer("board", BOB, space="team").put("b", {"text": "bob's"})
+    board = store.drawer("board", ANN, space="team")
+
+    with pytest.raises(Fault, match="else"):
+        await board.move("b", "c", lambda value, other: value)
+
+    assert [item.key for item in await board.items()] == ["b"]
+
+
 async def test_a_deleted_item_is_gone_with_its_events(store):
     trails = store.drawer("trails", ANN)
     await trails.put("t", {})

@@ -46,6 +46,7 @@ where = st.sampled_from([{}, {"topic": "birds"}, {"topic": "fish", "tags": "red"
 view_steps = st.one_of(
     st.tuples(st.just("put"), keys, values, st.sampled_from([None, None, None, 0, 1])),
     st.tuples(st.just("update"), keys, values, st.sampled_from([None, 20.0, 500.0])),
+    st.tuples(st.just("move"), keys, keys, values, st.sampled_from([None, 20.0, 500.0])),
     st.tuples(st.just("append"), keys, values, st.sampled_from([None, None, 1])),
     st.tuples(st.sampled_from(["get", "delete", "events"]), keys),
     st.tuples(st.just("items"), where, st.integers(0, 5)),
@@ -77,6 +78,9 @@ async def perform(store: CollectionStore, step: tuple[Any, ...]) -> Any:
             return await view.put(values[0], values[1], expect=values[2])
         if name == "update":
             return await view.update(values[0], lambda old: {**(old or {}), **values[1]}, lasts=values[2])
+        if name == "move":
+            key, to, value, lasts = values
+            return await view.move(key, to, lambda old, other: {**old, **(other or {}), **value}, lasts=lasts)
         if name == "append":
             grown: Callable[[Any, int], Any] = lambda old, seq: {**old, "steps": seq}  # noqa: E731
             return await view.append(values[0], values[1], expect=values[2], change=grown)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .collections import (
         ARTIFACTS, CONSENTS, ENGINE_NEEDS, MEMBERS, NOTHING, NOT_MEMBER, PURPOSES, REASONS, Change, Collection,
         CollectionNeed, CollectionSpec, CollectionStore, Collections, Erased, Event, Item, Json, Refusal, SearchHit,
-        WriteConflict, find_decision, find_refusal, is_anonymous, is_member, join_owner, member_key, split_owner,
+        Move, WriteConflict, find_decision, find_refusal, is_anonymous, is_member, join_owner, member_key, split_owner,
     )
     from .context import Artifact, ArtifactContent, ArtifactKeeper, CallRecord, Context, Kept, SitePage, SiteRoute
     from .reading import OpenedText, WholeText
@@ -30,7 +30,7 @@ __getattr__ = exports(
         "collections": (
             "ARTIFACTS CONSENTS ENGINE_NEEDS MEMBERS NOTHING NOT_MEMBER PURPOSES REASONS Change Collection "
             "CollectionNeed CollectionSpec CollectionStore Collections Erased Event Item Json Refusal SearchHit "
-            "WriteConflict find_decision find_refusal is_anonymous is_member join_owner member_key split_owner"
+            "Move WriteConflict find_decision find_refusal is_anonymous is_member join_owner member_key split_owner"
         ),
         "context": "Artifact ArtifactContent ArtifactKeeper CallRecord Context Kept SitePage SiteRoute",
         "reading": "OpenedText WholeText",

@@ -131,6 +131,10 @@ It runs inside a transaction and may run twice, so it has no effects and changes
 """
 
 
+Move = Callable[[Json, Json], Json]
+"""The same from the values of an item that moves and of the one that is where it goes, None where there is none."""
+
+
 class Collection(Protocol):
     """One collection as one owner sees it. No method takes an owner, so nothing can cross by an argument.
 
@@ -151,6 +155,13 @@ class Collection(Protocol):
         """Write what `change` makes of the value; the item as it is afterwards.
 
         `lasts` is after how many seconds it ends, where that is earlier than its collection says.
+        """
+
+    async def move(self, key: str, to: str, change: Move, *, lasts: float | None = None) -> Item | None:
+        """Write under another key what `change` makes of the values under both, and delete the item that was moved.
+
+        The new item, or None where there is none to be moved or `change` gives None. Both is done or nothing, and what
+        is deleted, with its events, makes room for what is written. `lasts` is as in `update`.
         """
 
     async def append(

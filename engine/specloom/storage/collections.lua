@@ -82,15 +82,21 @@ local function remove_each(tags)
   return #tags
 end
 
--- Make room in a view for so many bytes more; what was in the way, or nil.
-local function make_room(view, row, grown, size, most, bytes, evicts)
-  local held = tonumber(call('HGET', key('about', view), 'size') or 0)
-  local many = call('ZCARD', key('in', view)) + (row and 0 or 1) - most
+-- Make room in a view for so many bytes more, `left` going for it; what was in the way, or nil.
+local function make_room(view, row, grown, size, most, bytes, evicts, left)
+  local held = tonumber(call('HGET', key('about', view), 'size') or 0) - (left and left[SIZE] or 0)
+  local many = call('ZCARD', key('in', view)) + (row and 0 or 1) - (left and 1 or 0) - most
   local large = held + grown - bytes
   if evicts and size <= bytes then
     while many > 0 or large > 0 do
-      local least = call('ZRANGE', key('used', view), 0, 1)
-      local tag = (row and least[1] == row[#row]) and least[2] or least[1]
+      local tag
+      for _, least in ipairs(call('ZRANGE', key('used', view), 0, 2)) do
+        local spared = (row and least == row[#row]) or (left and least == left[#left])
+        if not spared then
+          tag = least
+          break
+        end
+      end
       if not tag then break end
       many, large = many - 1, large - remove(tag)
     end
@@ -120,14 +126,17 @@ function commands.look(tag, author)
   return {text(now), call('HGET', key('owner', author), 'salt') or '', read(tag) or ''}
 end
 
--- Write an item over the one that was seen, which `stamp` names; `salt` is the one that was seen, or a new one.
+local function stamp_of(row) return row and row[ID] .. ':' .. row[VERSION] or '' end
+
+-- Write an item over the one that was seen, which `stamp` names; `salt` is the one that was seen, or a new one. The item
+-- with the tag `leaves`, where there is one, goes for it.
 function commands.commit(
   tag, view, place, author, tenant, collection, stamp, salt, is_new_salt, value, event, marks, words, lives, lasts, most,
-  bytes, evicts
+  bytes, evicts, leaves, left_stamp
 )
-  local row = read(tag)
+  local row, left = read(tag), leaves ~= '' and read(leaves) or nil
   local owner = call('HGET', key('owner', author), 'salt')
-  if (row and row[ID] .. ':' .. row[VERSION] or '') ~= stamp then return {'again'} end
+  if stamp_of(row) ~= stamp or stamp_of(left) ~= left_stamp then return {'again'} end
   if (owner or '') ~= (is_new_salt == '1' and '' or salt) then return {'again'} end
   local size = #value + #event + (row and row[SIZE] - #row[VALUE] or 0)
   local grown = size - (row and row[SIZE] or 0)
@@ -136,9 +145,10 @@ function commands.commit(
     remove_each(call('ZRANGEBYSCORE', key('ends', view), '-inf', text(now)))
   end
   if not row or grown > 0 then
-    local refused = make_room(view, row, grown, size, tonumber(most), tonumber(bytes), evicts == '1')
+    local refused = make_room(view, row, grown, size, tonumber(most), tonumber(bytes), evicts == '1', left)
     if refused then return refused end
   end
+  if left then remove(leaves) end
   local id = row and row[ID] or text(number_next())
   local version = row and text(row[VERSION] + 1) or '1'
   local created = row and row[CREATED] or text(now)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import NoReturn
 
 from specloom.core import Fault
-from specloom.plugins import NOTHING, REASONS, Change, Collection, CollectionSpec, Event, Item, Json, SearchHit
+from specloom.plugins import NOTHING, REASONS, Change, Collection, CollectionSpec, Event, Item, Json, Move, SearchHit
 
 
 class NullCollections:
@@ -44,6 +44,17 @@ class NullCollection:
         _refuse()
 
     async def update(self, key: str, change: Change, *, lasts: float | None = None) -> Item | None:  # noqa: ARG002
+        """A `validation` fault."""
+        _refuse()
+
+    async def move(
+        self,
+        key: str,  # noqa: ARG002
+        to: str,  # noqa: ARG002
+        change: Move,  # noqa: ARG002
+        *,
+        lasts: float | None = None,  # noqa: ARG002
+    ) -> Item | None:
         """A `validation` fault."""
         _refuse()
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from specloom.core import Fault, dataclass
-from specloom.plugins import Change, CollectionSpec, Event, Item, Json, SearchHit
+from specloom.plugins import Change, CollectionSpec, Event, Item, Json, Move, SearchHit
 
 from .addresses import Tags, ViewAddress, bind
 from .bounds import (
@@ -86,8 +86,8 @@ class Draft:
     """After how many seconds it ends, where that is earlier than its collection says."""
 
 
-Decide = Callable[[RedisRow | None, Item | None], Draft | None]
-"""From what is there to what is to be written; None leaves it as it is."""
+Decide = Callable[[RedisRow | None, Item | None, Item | None], Draft | None]
+"""From what is there, and the item that moves there, to what is to be written; None leaves it as it is."""
 
 
 def to_row(fields: Sequence[Any]) -> RedisRow | None:
@@ -110,6 +110,11 @@ def to_row(fields: Sequence[Any]) -> RedisRow | None:
         value,
         salt,
     )
+
+
+def _stamp(row: RedisRow | None) -> bytes:
+    """What tells a row as it was seen from every later one; empty for none."""
+    return b"%s:%d" % (row.id, row.version) if row else b""
 
 
 class RedisRows:
@@ -242,7 +247,7 @@ class RedisRows:
     async def put(self, place: ViewAddress, key: str, value: Json, expect: int | None) -> Item:
         """Write a value."""
 
-        def decide(row: RedisRow | None, _: Item | None) -> Draft:
+        def decide(row: RedisRow | None, _: Item | None, __: Item | None) -> Draft:
             check_version(row.version if row else 0, expect)
             return Draft(value)
 
@@ -253,11 +258,24 @@ class RedisRows:
     async def update(self, place: ViewAddress, key: str, change: Change, lasts: float | None) -> Item | None:
         """Write what `change` gives."""
 
-        def decide(_: RedisRow | None, item: Item | None) -> Draft | None:
+        def decide(_: RedisRow | None, item: Item | None, __: Item | None) -> Draft | None:
             value = change(item.value if item else None)
             return None if value is None else Draft(value, lasts=lasts)
 
         return await self._change(place, key, decide)
+
+    async def move(self, place: ViewAddress, key: str, to: str, change: Move, lasts: float | None) -> Item | None:
+        """Write under another key what `change` gives, and delete the item."""
+        moves = False
+
+        def decide(_: RedisRow | None, item: Item | None, left: Item | None) -> Draft | None:
+            nonlocal moves
+            value = None if left is None else change(left.value, item.value if item else None)
+            moves = value is not None
+            return Draft(value, lasts=lasts) if moves else None
+
+        item = await self._change(place, to, decide, leaves=key) if key != to else None
+        return item if moves else None
 
     async def append(
         self,
@@ -269,7 +287,7 @@ class RedisRows:
     ) -> Item:
         """Append an event."""
 
-        def decide(row: RedisRow | None, item: Item | None) -> Draft:
+        def decide(row: RedisRow | None, item: Item | None, _: Item | None) -> Draft:
             if row is None or item is None:
                 raise missing_item(place.spec)
             check_stream(place.spec, row.last, expect)
@@ -288,17 +306,25 @@ class RedisRows:
         """Delete an item of this author."""
         return bool((await self.run("delete", self.tags.name(place, key), place.author))[0] == b"done")
 
-    async def _change(self, place: ViewAddress, key: str, decide: Decide, *, opens: bool = True) -> Item | None:
-        """Look, decide and commit, until nobody came between; the item as it is then. `opens` reads the value first."""
+    async def _change(
+        self, place: ViewAddress, key: str, decide: Decide, *, opens: bool = True, leaves: str | None = None
+    ) -> Item | None:
+        """Look, decide and commit, until nobody came between; the item as it is then.
+
+        `opens` reads the value first; `leaves` is the key of the item that moves there and is deleted.
+        """
         async with self._turn(self.tags.name(place, key)):
             for attempt in range(MOST_TRIES):
                 _, salt, row = await self.look(place, key)
                 item = self.open(place, row) if row and opens else None
-                draft = decide(row, item)
+                left = None if leaves is None else (await self.look(place, leaves))[2]
+                if left is not None:
+                    check_author(place.spec, is_own=left.author == place.author)
+                draft = decide(row, item, None if left is None else self.open(place, left))
                 if draft is None:
                     return item
                 check_author(place.spec, is_own=row is None or row.author == place.author)
-                answer = await self._commit(place, key, salt, row, draft)
+                answer = await self._commit(place, key, salt, row, draft, left)
                 if answer[0] == b"done":
                     if row and not is_current(self._keys, row.value):
                         await self.reseal(place, self.tags.name(place, key))
@@ -317,7 +343,9 @@ class RedisRows:
             action="retry_after_delay",
         )
 
-    async def _commit(self, place: ViewAddress, key: str, salt: bytes, row: RedisRow | None, draft: Draft) -> Any:
+    async def _commit(
+        self, place: ViewAddress, key: str, salt: bytes, row: RedisRow | None, draft: Draft, left: RedisRow | None
+    ) -> Any:
         spec = place.spec
         check_size(spec, encode(draft.value))
         name, is_new = self.tags.name(place, key), not salt
@@ -338,7 +366,7 @@ class RedisRows:
             place.author,
             place.tenant,
             spec.name,
-            b"%s:%d" % (row.id, row.version) if row else b"",
+            _stamp(row),
             salt,
             int(is_new),
             seal_value(current, salt, encode([key, draft.value]), context),
@@ -350,6 +378,8 @@ class RedisRows:
             spec.max_items,
             spec.max_bytes,
             int(spec.when_full == "evict"),
+            left.tag if left else b"",
+            _stamp(left),
         )
 
     async def _touch(self, place: ViewAddress, row: RedisRow) -> None:

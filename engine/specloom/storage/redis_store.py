@@ -26,6 +26,7 @@ from specloom.plugins import (
     Event,
     Item,
     Json,
+    Move,
     SearchHit,
     split_owner,
 )
@@ -339,6 +340,9 @@ class _RedisView:
 
     async def update(self, key: str, change: Change, *, lasts: float | None = None) -> Item | None:
         return await self._until_done(self._on(RedisRows.update, key, change, lasts))
+
+    async def move(self, key: str, to: str, change: Move, *, lasts: float | None = None) -> Item | None:
+        return await self._until_done(self._on(RedisRows.move, key, to, change, lasts))
 
     async def append(
         self, key: str, event: Json, *, expect: int | None = None, change: Callable[[Json, int], Json] | None = None

@@ -20,6 +20,7 @@ from specloom.plugins import (
     Event,
     Item,
     Json,
+    Move,
     SearchHit,
     split_owner,
 )
@@ -245,6 +246,9 @@ class _View:
 
     async def update(self, key: str, change: Change, *, lasts: float | None = None) -> Item | None:
         return await self._write(writes.update, key, change, lasts)
+
+    async def move(self, key: str, to: str, change: Move, *, lasts: float | None = None) -> Item | None:
+        return await self._write(writes.move, key, to, change, lasts)
 
     async def append(
         self, key: str, event: Json, *, expect: int | None = None, change: Callable[[Json, int], Json] | None = None

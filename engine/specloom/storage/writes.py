@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from specloom.plugins import Change, CollectionSpec, Item, Json
+from specloom.plugins import Change, CollectionSpec, Item, Json, Move
 
 from .addresses import ViewAddress, bind
 from .bounds import (
@@ -42,6 +42,21 @@ def update(rows: Rows, place: ViewAddress, key: str, change: Change, lasts: floa
     if value is None:
         return stored[0] if stored else None
     return _write(rows, place, key, value, stored[1] if stored else None, lasts=lasts)
+
+
+def move(rows: Rows, place: ViewAddress, key: str, to: str, change: Move, lasts: float | None = None) -> Item | None:
+    """Write under another key what `change` gives, and delete the item; see Collection.move."""
+    stored = rows.get(place, key)
+    if stored is None or key == to:
+        return None
+    item, row = stored
+    check_author(place.spec, is_own=row.author == place.author)
+    other = rows.get(place, to)
+    value = change(item.value, other[0].value if other else None)
+    if value is None:
+        return None
+    rows.connection.execute("DELETE FROM items WHERE id = ?", (row.id,))
+    return _write(rows, place, to, value, other[1] if other else None, lasts=lasts)
 
 
 def append(

@@ -130,7 +130,7 @@ async def change_watch(context: Context, wanted: WatchChange) -> ChangedWatch:
     told = await (
         _change_days(watches, before, wanted, value, now)
         if after == before
-        else _move(watches, before, after, wanted, value, now)
+        else _move(watches, before, after, wanted, value["until"], now)
     )
     if isinstance(told, str):
         reason = WATCHED if told == "exists" else UNWATCHED
@@ -167,70 +167,21 @@ async def _change_days(
 
 
 async def _move(
-    watches: Collection, before: str, after: str, wanted: WatchChange, value: Mapping[str, Any], now: float
+    watches: Collection, before: str, after: str, wanted: WatchChange, until: float, now: float
 ) -> Mapping[str, Any] | str:
-    """A watched query under its new key, with all that either has seen; else the status that tells why not.
+    """A watched query under its new key, with all that it has seen by then; else the status that tells why not."""
+    status = "not_found"
 
-    The new one is written before the old one ends, but for a full collection, where the old one makes the room; it is
-    then written back when the new one cannot be.
-    """
-    if _is_watched(getattr(await watches.get(after), "value", None), now):
-        return "exists"
-    ended = None
-    if await watches.count() >= watches.spec.max_items:
-        ended = await _end(watches, before, now)
-        if ended is None:
-            return "not_found"
-        value = _changed(ended, wanted, now)
-    refused: list[bool] = []
+    def change(stored: Any, other: Any) -> Any:
+        nonlocal status
+        status = "exists" if _is_watched(stored, now) and _is_watched(other, now) else "not_found"
+        return _changed(stored, wanted, now) if _is_watched(stored, now) and not _is_watched(other, now) else None
 
-    def begin(stored: Any) -> Any:
-        refused[:] = [_is_watched(stored, now)]
-        return None if refused[0] else value
-
-    try:
-        if ended is not None:
-            await watches.delete(before)
-        kept = await watches.update(after, begin, lasts=value["until"] - now)
-    except BaseException:
-        if ended is not None:
-            await asyncio.shield(_restore(watches, before, ended, now))
-        raise
-    if kept is None or refused[0]:
-        if ended is not None:
-            await _restore(watches, before, ended, now)
-        return "exists"
-    if ended is not None:
-        return value
-    last = await _end(watches, before, now)
-    if last is None:
-        await watches.delete(after)
-        return "not_found"
-
-    def merge(stored: Any) -> Any:
-        return stored and {**stored, "seen": _merge_seen(last["seen"], stored["seen"])}
-
-    kept = await watches.update(after, merge, lasts=value["until"] - now)
-    await watches.delete(before)
-    told: Mapping[str, Any] = value if kept is None else kept.value
+    kept = await watches.move(before, after, change, lasts=until - now)
+    if kept is None:
+        return status
+    told: Mapping[str, Any] = kept.value
     return told
-
-
-async def _end(watches: Collection, key: str, now: float) -> Mapping[str, Any] | None:
-    """End a watched query, and give it as it was just then; None where it is not watched. No look adds to it then."""
-    last: list[Mapping[str, Any]] = []
-
-    def end(stored: Any) -> Any:
-        last[:] = [stored] if _is_watched(stored, now) else []
-        return {**stored, "until": now} if last else None
-
-    await watches.update(key, end)
-    return last[0] if last else None
-
-
-async def _restore(watches: Collection, key: str, value: Mapping[str, Any], now: float) -> None:
-    """Watch a query again that was ended, unless somebody has begun it anew meanwhile."""
-    await watches.update(key, lambda stored: None if _is_watched(stored, now) else value, lasts=value["until"] - now)
 
 
 def _merge_seen(*lists: Sequence[str]) -> list[str]:
