@@ -24,7 +24,9 @@ if TYPE_CHECKING:
         Prompt, PromptFile, listed_prompt, load_prompts, read_prompt, read_prompts, render_prompt,
     )
     from .views import read_view
-    from .yaml import Listing, Map, Node, SourceText, YamlEntry, YamlScalar, decode_source, find_marks, to_plain
+    from .yaml import (
+        Listing, Map, Node, SourceText, YamlEntry, YamlScalar, decode_source, find_marks, plain_value, to_plain,
+    )
 
 __getattr__ = exports(
     __name__,
@@ -42,6 +44,6 @@ __getattr__ = exports(
         "project": "NAME_RULE Project is_project_name read_project",
         "prompts": "Prompt PromptFile listed_prompt load_prompts read_prompt read_prompts render_prompt",
         "views": "read_view",
-        "yaml": "Listing Map Node SourceText YamlEntry YamlScalar decode_source find_marks to_plain",
+        "yaml": "Listing Map Node SourceText YamlEntry YamlScalar decode_source find_marks plain_value to_plain",
     },
 )

@@ -348,12 +348,13 @@ def _scalar(event: Any, place: Place) -> YamlScalar:
     one_line = event.start_mark.line == event.end_mark.line
     if not event.style and event.tag is None:
         width = event.end_mark.column - event.start_mark.column
-        return YamlScalar(_resolve(text), place, one_line and width == len(text))
+        return YamlScalar(plain_value(text), place, one_line and width == len(text))
     width = event.end_mark.column - event.start_mark.column - 2
     return YamlScalar(text, place, one_line and event.style in "'\"" and width == len(text), 1)
 
 
-def _resolve(text: str) -> Plain:
+def plain_value(text: str) -> Plain:
+    """What a plain scalar stands for in the core schema of YAML 1.2."""
     if _NULL.match(text):
         return None
     found = _BOOL.match(text)

@@ -346,18 +346,81 @@ def test_a_way_in_that_wants_a_person_is_asked_about(model: Model) -> None:
     assert marks["base"] == "how it knows its callers: openIdConnect wants a person or a certificate"
 
 
+def test_every_form_of_json_and_yaml_makes_the_same_provider(model: Model) -> None:
+    document = yaml.safe_load(SHELVES)
+    written = json.dumps(document)
+    forms = {
+        "flow style": yaml.dump(document, default_flow_style=True, sort_keys=False).encode(),
+        "JSON with comments": written.replace('{"openapi"', '# As it is served.\n{"openapi"', 1).encode(),
+        "JSON with a comma behind the last": f"{written[:-1]},}}".encode(),
+        "JSON with tabs": json.dumps(document, indent="\t").encode(),
+        "JSON as YAML with a mark of the order of bytes": f"# One.\n{written}".encode("utf-8-sig"),
+        "UTF-16": written.encode("utf-16"),
+        "with directives": f"%YAML 1.2\n---\n{SHELVES}...\n".encode(),
+    }
+
+    drafts = {name: draft_from_openapi(model, "shelves", "books", data, "findBooks") for name, data in forms.items()}
+
+    assert {name for name, text in drafts.items() if text != draft(model, SHELVES, "findBooks")} == set()
+
+
+def test_yaml_is_read_as_its_version_1_2_with_anchors_and_merge_keys(model: Model) -> None:
+    text = """
+        openapi: 3.0
+        servers: [{url: "https://shelves.example"}]
+        x-ok: &ok {description: Books., headers: {}}
+        x-word: &word !!str 12
+        paths:
+          /books:
+            get:
+              operationId: findBooks
+              parameters:
+                - {name: q, in: query, required: true, schema: {type: string}}
+                - {name: on, in: query, required: true, schema: {type: string, enum: [off]}}
+                - {name: *word, in: query, required: true, schema: {type: string, enum: [2026-01-02]}}
+              responses:
+                200:
+                  <<: *ok
+                  description: Found.
+                  content: {application/json: {example: {items: [{title: Otters, html_url: "https://b.example/1"}]}}}
+        """
+
+    spec, _ = read(draft(model, text, "findBooks"), model)
+
+    step = spec["operations"]["books"]["steps"][0]
+    assert step["query"] == {"q": "=args.query", "on": "off", "12": "2026-01-02"}
+    assert step["json"]["each"] == "items"
+
+
+def test_bytes_that_are_no_text_are_refused(model: Model) -> None:
+    with pytest.raises(ScaffoldError, match=r"^the description is no text: the byte at 3 is not utf-8$"):
+        draft_from_openapi(model, "shelves", "books", b"a: \xff\xfe", "findBooks")
+
+
 REFS = {"$ref": "#/components/parameters/Nobody"}
 
 
 @pytest.mark.parametrize(
     ("document", "operation", "says"),
     [
-        ("swagger: '2.0'", "a", "this is a description of Swagger 2, which is not read; convert it to OpenAPI 3 first"),
-        ("openapi: 4.0.0", "a", "the description says version '4.0.0'; OpenAPI 3.0 and 3.1 are read"),
+        ("swagger: '2.0'", "a", "this is a description of Swagger 2, which is not read; convert it first: `npx "),
+        ("openapi: 4.0.0", "a", "the description says version '4.0.0'; OpenAPI 3.0, 3.1 and 3.2 are read"),
         ("a: [", "a", "the description is neither JSON nor YAML (line 2): "),
-        ("{", "a", "the description is neither JSON nor YAML: "),
+        ("{", "a", "the description is neither JSON nor YAML (line 2): "),
+        ("a: 1\n---\nb: 1", "a", "the description ends in line 2, where another document begins"),
+        ("paths:\n  /a: &item\n    get: *item", "a", "/paths/~1a/get (line 3) is *item, which has this within it"),
+        ("paths: {/a: *item}", "a", "/paths/~1a (line 1) is *item, which nothing above is called"),
+        ("paths:\n  /a: !include a.yaml", "a", "/paths/~1a (line 2) has a tag, !include; write out what it stands for"),
+        ("paths: {/a: !!set {x}}", "a", "/paths/~1a (line 1) has a tag, !!set; leave it out"),
+        ("paths: {/a: {[b]: c}}", "a", "/paths/~1a (line 1) has a key that is no text"),
+        ("paths: {/a: {<<: b}}", "a", "/paths/~1a/<< (line 1) takes over what is no object"),
+        (
+            f"a: {'[' * 300}{']' * 300}",
+            "a",
+            "/a/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0… (line 1) is more",
+        ),
         ("- a", "a", "the description is no object; one of OpenAPI begins with `openapi: 3.1.0`"),
-        ("info: {}", "a", "the description has no `openapi`; OpenAPI 3.0 and 3.1 are read"),
+        ("info: {}", "a", "the description has no `openapi`; OpenAPI 3.0, 3.1 and 3.2 are read"),
         ("openapi: 3.1.0", "a", "/paths is not there; a description without paths has no operations"),
         ("openapi: 3.1.0\npaths: {}", "a", "/paths is empty; a description without paths has no operations"),
         ("openapi: 3.1.0\npaths: {x-a: {}}", "", "/paths is empty; a description without paths has no operations"),

@@ -1,1 +1,1 @@
-"""The start of a provider from an operation of an OpenAPI description (3.0 or 3.1)."""
+"""The start of a provider from an operation of an OpenAPI description (3.0 to 3.2)."""

@@ -15,6 +15,7 @@ from specloom.core import dataclass, did_you_mean
 from ..common import ScaffoldError
 from ..provider import check_base
 from ..request import DraftRequest
+from .document import escape, parse_document
 
 METHODS = ("get", "post")
 _MOST_NAMED = 12
@@ -85,11 +86,6 @@ class Description:
             yield found
 
 
-def escape(name: str) -> str:
-    """A name as a part of a JSON pointer."""
-    return name.replace("~", "~0").replace("/", "~1")
-
-
 def _shown(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= 40 else f"{text[:39]}…"
@@ -97,27 +93,16 @@ def _shown(value: Any) -> str:
 
 def load_description(data: bytes) -> Mapping[str, Any]:
     """The document of a description in JSON or YAML; a ScaffoldError says why it cannot be read."""
-    import yaml
-
-    text = data.decode("utf-8-sig", "replace")
-    try:
-        if text.lstrip().startswith("{"):
-            document = json.loads(text)
-        else:
-            document = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
-    except yaml.MarkedYAMLError as error:
-        line = f" (line {error.problem_mark.line + 1})" if error.problem_mark else ""
-        raise ScaffoldError(f"the description is neither JSON nor YAML{line}: {error.problem}") from None
-    except (ValueError, RecursionError, yaml.YAMLError) as error:
-        raise ScaffoldError(f"the description is neither JSON nor YAML: {' '.join(str(error).split())}") from None
+    document = parse_document(data)
     if not isinstance(document, dict):
         raise ScaffoldError("the description is no object; one of OpenAPI begins with `openapi: 3.1.0`")
     if "swagger" in document:
-        raise ScaffoldError("this is a description of Swagger 2, which is not read; convert it to OpenAPI 3 first")
+        how = "convert it first: `npx swagger2openapi FILE`"
+        raise ScaffoldError(f"this is a description of Swagger 2, which is not read; {how}")
     version = str(document.get("openapi", ""))
-    if not version.startswith(("3.0", "3.1")):
+    if not version.startswith(("3.0", "3.1", "3.2")):
         said = f"says version {version!r}" if version else "has no `openapi`"
-        raise ScaffoldError(f"the description {said}; OpenAPI 3.0 and 3.1 are read")
+        raise ScaffoldError(f"the description {said}; OpenAPI 3.0, 3.1 and 3.2 are read")
     return document
 
 

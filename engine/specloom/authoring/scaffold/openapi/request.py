@@ -11,7 +11,8 @@ from specloom.model import Capability
 from ..common import ScaffoldError
 from ..request import DraftRequest, guess, plain_name, to_literal
 from ..words import WORDS, words_of
-from .description import Description, DocumentNode, escape
+from .description import Description, DocumentNode
+from .document import escape
 from .schema import enum_of, example_of, make_value, properties_of, schema_of, type_of
 
 _PAGING = {kind: frozenset(WORDS[kind].split()) for kind in ("page", "offset", "cursor")}

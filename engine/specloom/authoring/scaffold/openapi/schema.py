@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..words import words_of
-from .description import Description, DocumentNode, escape
+from .description import Description, DocumentNode
+from .document import escape
 
 DEEPEST = 8
 """Levels of a schema of which a reply is made up."""
