@@ -192,6 +192,7 @@ def test_parameters_bounds_words_and_keys_are_those_of_the_description(model: Mo
         },
     }
     assert marks == {
+        "base": "which server; eu stands for {region}, and so may us",
         "sort_by": "the words of the table sort_by; the API takes relevance, newest",
         "edition": "a value of it, one of first, last; the API needs one",
         "authors": marks["authors"],
@@ -223,7 +224,7 @@ def test_a_post_sends_what_is_asked_and_what_is_needed_by_the_first_way_without_
     step = spec["operations"]["books"]["steps"][0]
     assert step["body"] == {"json": {"query": "=args.query", "limit": "=args.num_results", "kind": "book"}}
     assert spec["service"]["auth"] == {"bearer": "config.SHELVES_KEY"}
-    assert set(marks) == {"authors"}
+    assert set(marks) == {"authors", "base"}
     assert "# not sent in the body: hints, string: Something more." in draft(model, SHELVES, "searchBooks")
 
 
@@ -307,6 +308,96 @@ def test_a_description_of_3_1_as_json_has_types_in_lists_and_examples_in_lists(m
     spec, _ = read(draft(model, document, "findBooks"), model)
 
     assert spec["examples"][0]["expect"]["rows"][0]["title"] == "Otters"
+
+
+LIMIT = "paths /books get parameters 1 schema"
+
+
+@pytest.mark.parametrize(
+    ("schema", "bounds"),
+    [
+        ({"type": "integer", "exclusiveMinimum": 1, "exclusiveMaximum": 51}, "`2`, `50`"),
+        ({"type": "integer", "maximum": 51, "exclusiveMaximum": True}, "`1`, `50`"),
+        ({"type": ["integer", "null"], "maximum": 50}, "`1`, `50`"),
+        ({"allOf": [{"$ref": "#/components/schemas/Count"}], "default": 5}, "`1`, `50`"),
+        ({"anyOf": [{"$ref": "#/components/schemas/Count"}, {"type": "null"}]}, "`1`, `50`"),
+        ({"$ref": "#/components/schemas/Count", "description": "How many."}, "`1`, `50`"),
+        ({"$ref": "#/components/schemas/Count", "maximum": 40}, "`1`, `40`"),
+        ({"$ref": "#count"}, "`1`, `50`"),
+        ({"$ref": "#/components/schemas/of%20a~1b"}, "`1`, `50`"),
+    ],
+)
+def test_bounds_are_those_of_all_that_a_schema_is_made_of(model: Model, schema: Any, bounds: str) -> None:
+    document = change(LIMIT, schema)
+    count = {"type": "integer", "minimum": 1, "maximum": 50, "$anchor": "count"}
+    document["components"]["schemas"] |= {"Count": count, "of a/b": count}
+
+    spec, _ = read(draft(model, document, "findBooks"), model)
+
+    assert spec["operations"]["books"]["steps"][0]["query"]["per_page"] == f"=clamp(args.num_results, {bounds})"
+
+
+def test_a_choice_between_constants_is_one_of_words(model: Model) -> None:
+    choice = {"oneOf": [{"const": "first", "title": "The first."}, {"const": "last"}]}
+    document = change("paths /books get parameters 5 schema", choice)
+
+    assert draft(model, document, "findBooks") == draft(model, SHELVES, "findBooks")
+
+
+def test_a_schema_that_is_true_says_nothing_of_its_values(model: Model) -> None:
+    document = change("paths /books get parameters 6 schema", True)
+    document["components"]["schemas"]["Thing"]["properties"]["rest"] = True
+    document["components"]["schemas"]["Ns"]["items"] = True
+
+    assert draft(model, document, "findBooks").replace("            rest: the rest\n", "") == draft(
+        model, SHELVES, "findBooks"
+    )
+
+
+def test_a_property_may_be_called_ref(model: Model) -> None:
+    properties = {"title": {"type": "string"}, "$ref": {"type": "string"}, "html_url": {"type": "string"}}
+    document = change("components schemas Thing properties", properties)
+
+    (example, *_) = yaml.safe_load(draft(model, document, "findBooks"))["examples"]
+
+    assert example["replies"]["main"]["json"]["items"][0]["$ref"] == "the $ref"
+
+
+def test_the_whole_path_may_be_a_reference_with_something_beside_it(model: Model) -> None:
+    document = yaml.safe_load(SHELVES)
+    item = document["paths"]["/books"]
+    document["openapi"] = "3.1.0"
+    document["components"]["pathItems"] = {"Books": item}
+    document["paths"]["/books"] = {"$ref": "#/components/pathItems/Books", "summary": "Books"}
+
+    assert draft(model, document, "findBooks") == draft(model, SHELVES, "findBooks")
+
+
+def test_a_reply_that_branches_without_end_is_made_to_some_depth(model: Model) -> None:
+    names = [f"Kind{at}" for at in range(12)]
+    document = change("components schemas Book properties", {})
+    references = {name.lower(): {"$ref": f"#/components/schemas/{name}"} for name in names}
+    kind = {"type": "object", "properties": {"title": {"type": "string"}, **references}}
+    document["components"]["schemas"] |= dict.fromkeys(names, kind) | {"Book": kind}
+
+    spec, _ = read(draft(model, document, "findBooks"), model)
+
+    assert spec["examples"][0]["expect"]["rows"][0]["title"] == "the title"
+
+
+@pytest.mark.parametrize(
+    ("variables", "mark"),
+    [
+        ({"region": {"default": "eu", "enum": ["eu"]}}, None),
+        ({"region": {"default": 8443}}, "which server; 8443 stands for {region}"),
+    ],
+)
+def test_what_stands_for_a_variable_of_the_server_is_asked_where_it_may_be_another(
+    model: Model, variables: Any, mark: str | None
+) -> None:
+    _, marks = read(draft(model, change("servers 0 variables", variables), "findBooks"), model)
+
+    assert marks.get("base") == mark
 
 
 @pytest.mark.parametrize(
@@ -455,9 +546,14 @@ REFS = {"$ref": "#/components/parameters/Nobody"}
             "/servers/0/url is '/v2', without a host; say it with --base URL",
         ),
         (
+            change("servers 0 url", "/"),
+            "findBooks",
+            "/servers/0/url is '/', without a host; say it with --base URL",
+        ),
+        (
             change("servers 0 variables", {}),
             "findBooks",
-            "/servers/0/variables/region has no default, which fills {region}",
+            "/servers/0/variables/region has no default, which fills {region}; say the address with --base URL",
         ),
         (
             change("security", [{"other": []}]),
@@ -481,6 +577,14 @@ def test_an_address_of_ones_own_stands_in_for_the_servers(model: Model) -> None:
 
     assert spec["service"]["base"] == "https://own.example"
     assert spec["operations"]["books"]["steps"][0]["get"] == "/api/books"
+
+
+@pytest.mark.parametrize("address", ["//own.example/v2", "HTTPS://own.example/v2"])
+def test_a_server_may_leave_its_scheme_to_the_caller_or_shout_it(model: Model, address: str) -> None:
+    spec, _ = read(draft(model, change("servers 0 url", address), "findBooks"), model)
+
+    assert spec["service"]["base"] == "https://own.example"
+    assert spec["operations"]["books"]["steps"][0]["get"] == "/v2/books"
 
 
 def test_a_reply_without_a_schema_leaves_the_map_to_the_author(model: Model) -> None:

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import unquote
 
 from specloom.core import dataclass, did_you_mean
 
@@ -36,26 +37,33 @@ class Description:
     document: Mapping[str, Any]
 
     def follow(self, value: Any, pointer: str) -> DocumentNode:
-        """What a reference means, or the value itself; one that leads nowhere or round is refused."""
+        """What a reference means, with what stands beside it; the value itself where it is none."""
         seen: list[str] = []
-        while isinstance(value, dict) and "$ref" in value:
+        beside: list[Mapping[str, Any]] = []
+        # A property may be called `$ref`; what it leads to is an object then.
+        while isinstance(value, dict) and isinstance(value.get("$ref"), str):
             target = value["$ref"]
-            if not isinstance(target, str) or not target.startswith("#"):
+            if not target.startswith("#"):
                 where = f"refers to another document, {target!r}; bundle the description into one file first"
                 raise ScaffoldError(f"{pointer or '/'} {where}")
             if target in seen:
                 raise ScaffoldError(f"{pointer or '/'} refers to itself, by {target}")
             seen.append(target)
-            found = self._find(target[1:])
+            beside.append({key: one for key, one in value.items() if key != "$ref"})
+            found = self._find(unquote(target[1:]))
             if found is None:
                 raise ScaffoldError(f"{pointer or '/'} refers to {target}, which is not there")
             value, pointer = found.value, found.pointer
+        for more in reversed(beside) if isinstance(value, dict) else ():
+            value = _merge(value, more)
         return DocumentNode(value, pointer)
 
     def _find(self, pointer: str) -> DocumentNode | None:
         value: Any = self.document
+        if not pointer.startswith("/"):
+            return next(_find_anchor(value, pointer, ""), None) if pointer else DocumentNode(value, "")
         for part in pointer.split("/")[1:]:
-            name = part.replace("~1", "/").replace("~0", "~").replace("%7B", "{").replace("%7D", "}")
+            name = part.replace("~1", "/").replace("~0", "~")
             if isinstance(value, dict) and name in value:
                 value = value[name]
             elif isinstance(value, list) and name.isdigit() and int(name) < len(value):
@@ -84,6 +92,29 @@ class Description:
             if not isinstance(found.value, dict):
                 raise ScaffoldError(f"{found.pointer} is {_shown(found.value)}; an object belongs there")
             yield found
+
+
+def _merge(value: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """An object with more keys: those of it hold, and what both have of lists and of properties is added."""
+    merged = dict(value)
+    for key, one in more.items():
+        before = merged.get(key)
+        if key == "properties" and isinstance(before, dict) and isinstance(one, dict):
+            merged[key] = {**before, **one}
+        elif key in {"required", "allOf", "parameters"} and isinstance(before, list) and isinstance(one, list):
+            merged[key] = [*before, *one]
+        else:
+            merged[key] = one
+    return merged
+
+
+def _find_anchor(value: Any, name: str, pointer: str) -> Iterator[DocumentNode]:
+    """The schema that calls itself by a name (`$anchor`, JSON Schema 2020-12)."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    if isinstance(value, dict) and value.get("$anchor") == name:
+        yield DocumentNode(value, pointer)
+    for key, one in inner:
+        yield from _find_anchor(one, name, f"{pointer}/{escape(str(key))}")
 
 
 def _shown(value: Any) -> str:
@@ -156,10 +187,25 @@ def find_base(description: Description, nodes: Sequence[DocumentNode], request: 
             best = f"https://{best.removeprefix('http://')}"
         elif others:
             request.doubts["base"] = f"which server; there is also {' and '.join(others[:3])}"
+        elif open_holes := list(_open_holes(description, servers[bases.index(best)])):
+            request.doubts["base"] = f"which server; {' and '.join(open_holes[:3])}"
         base = best.rstrip("/")
         check_base(base)
         return base
     raise ScaffoldError("/servers is not there, so the host is not known; say it with --base URL")
+
+
+def _open_holes(description: Description, server: DocumentNode) -> Iterator[str]:
+    """What else could stand for each variable of a server's address, in words."""
+    variables = description.get(server, "variables", dict)
+    for name in re.findall(r"\{([^{}]*)\}", server.value["url"]):
+        variable = description.get(variables, name, dict) if variables else None
+        default, words = (variable.value.get(key) for key in ("default", "enum")) if variable else (None, None)
+        others = [str(one) for one in words if one != default] if isinstance(words, list) else None
+        if others is None:
+            yield f"{default} stands for {{{name}}}"
+        elif others:
+            yield f"{default} stands for {{{name}}}, and so may {', '.join(others[:8])}"
 
 
 def _fill(description: Description, server: DocumentNode) -> str:
@@ -171,8 +217,11 @@ def _fill(description: Description, server: DocumentNode) -> str:
     def value_of(hole: re.Match[str]) -> str:
         variable = description.get(variables, hole[1], dict) if variables else None
         if variable is None or "default" not in variable.value:
-            raise ScaffoldError(f"{server.pointer}/variables/{escape(hole[1])} has no default, which fills {hole[0]}")
+            where = f"{server.pointer}/variables/{escape(hole[1])}"
+            raise ScaffoldError(f"{where} has no default, which fills {hole[0]}; say the address with --base URL")
         return str(variable.value["default"])
 
     text: str = url.value
-    return re.sub(r"\{([^{}]*)\}", value_of, text)
+    filled = re.sub(r"\{([^{}]*)\}", value_of, text)
+    scheme, mark, rest = filled.partition("//")
+    return f"{scheme.lower() or 'https:'}//{rest}" if mark and scheme.lower() in {"", "http:", "https:"} else filled

@@ -16,7 +16,7 @@ from ..provider import check_base, write_provider
 from ..request import DraftRequest, check_use
 from .description import Description, DocumentNode, find_base, find_operation, load_description
 from .request import read_body, read_parameters, read_security
-from .schema import example_of, make_value
+from .schema import example_of, make_value, read_schema
 
 
 def draft_from_openapi(
@@ -63,7 +63,7 @@ def find_reply(description: Description, asked: DocumentNode, request: DraftRequ
                 continue
             assert content is not None
             typed = description.get(content, media, dict)
-            schema = description.get(typed, "schema", dict) if typed else None
+            schema = read_schema(description, typed, "schema") if typed else None
             if typed is None:
                 continue
             example = example_of(description, typed, DocumentNode({}, typed.pointer))

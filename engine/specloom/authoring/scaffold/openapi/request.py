@@ -13,7 +13,7 @@ from ..request import DraftRequest, guess, plain_name, to_literal
 from ..words import WORDS, words_of
 from .description import Description, DocumentNode
 from .document import escape
-from .schema import enum_of, example_of, make_value, properties_of, schema_of, type_of
+from .schema import bounds_of, enum_of, example_of, make_value, properties_of, read_schema, schema_of, type_of
 
 _PAGING = {kind: frozenset(WORDS[kind].split()) for kind in ("page", "offset", "cursor")}
 
@@ -121,8 +121,8 @@ def _shape_argument(
     argument = contract.arguments[value.removeprefix("=args.")]
     enum, kind = [str(one) for one in enum_of(schema.value)], type_of(schema.value)
     if argument.kind in {"integer", "number"} and not enum:
-        low, high = schema.value.get("minimum", 1), schema.value.get("maximum")
-        if isinstance(high, (int, float)) and isinstance(low, (int, float)):
+        low, high = bounds_of(schema.value, kind)
+        if high is not None:
             # The example asks for the most there is, so that it shows the bound.
             request.args[argument.name] = high
             return f"=clamp(args.{argument.name}, `{low}`, `{high}`)", high
@@ -179,7 +179,7 @@ def read_body(
     if media is None:
         raise ScaffoldError(f"{content.pointer} has no JSON and no form; a provider sends one of these")
     typed = description.get(content, media, dict)
-    schema = description.get(typed, "schema", dict) if typed else None
+    schema = read_schema(description, typed, "schema") if typed else None
     request.body_kind = kinds[media.partition(";")[0]]
     request.body, request.sent_body = {}, {}
     if schema is None or typed is None:

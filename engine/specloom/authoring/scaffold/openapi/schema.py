@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from specloom.core import dataclass
+
 from ..words import words_of
 from .description import Description, DocumentNode
 from .document import escape
@@ -13,17 +15,93 @@ from .document import escape
 DEEPEST = 8
 """Levels of a schema of which a reply is made up."""
 
+_MOST_VALUES = 2_000
+
+
+_BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
+_TOLD_BY_PARTS = _BOUNDS | {"type", "enum", "const", "default", "example", "examples", "format"}
+
+
+def read_schema(description: Description, node: DocumentNode, name: str) -> DocumentNode | None:
+    """The schema below a key, with what the schemas that it is made of say of its values; None where there is none.
+
+    One that is `true` or `false` says nothing.
+    """
+    value = node.value.get(name) if isinstance(node.value, dict) else None
+    if isinstance(value, bool):
+        return DocumentNode({}, f"{node.pointer}/{escape(name)}")
+    schema = description.get(node, name, dict)
+    return with_parts(description, schema) if schema is not None else None
+
+
+def with_parts(description: Description, schema: DocumentNode, depth: int = 0) -> DocumentNode:
+    """A schema with the type, the words and the bounds of all that it is made of, or of the only one that it may be."""
+    told: dict[str, Any] = {}
+    for part in _parts_of(description, schema, depth):
+        inner = with_parts(description, part, depth + 1).value
+        told |= {key: inner[key] for key in inner if key in _TOLD_BY_PARTS}
+    if not told and (words := _constants(description, schema)):
+        told["enum"] = words
+    return DocumentNode({**told, **schema.value}, schema.pointer)
+
+
+def _parts_of(description: Description, schema: DocumentNode, depth: int) -> list[DocumentNode]:
+    """What a schema is made of: all of `allOf`, and what is left of a choice where that is one."""
+    if depth >= DEEPEST:
+        return []
+    parts = list(description.items(description.get(schema, "allOf", list)))
+    for key in ("oneOf", "anyOf"):
+        choice = [one for one in description.items(description.get(schema, key, list)) if type_of(one.value) != "null"]
+        parts += choice if len(choice) == 1 else []
+    return parts
+
+
+def _constants(description: Description, schema: DocumentNode) -> list[Any]:
+    """The words of a choice between constants, which is how 3.1 describes each of them."""
+    for key in ("oneOf", "anyOf"):
+        choice = list(description.items(description.get(schema, key, list)))
+        if choice and all("const" in one.value for one in choice):
+            return [one.value["const"] for one in choice]
+    return []
+
+
+def find_items(description: Description, schema: DocumentNode, depth: int = 0) -> DocumentNode | None:
+    """The schema of the items of a list, also where a part says it; None where nothing does."""
+    items = read_schema(description, schema, "items")
+    if items is not None:
+        return items
+    found = (find_items(description, part, depth + 1) for part in _parts_of(description, schema, depth))
+    return next((one for one in found if one is not None), None)
+
+
+def bounds_of(schema: Mapping[str, Any], kind: str) -> tuple[float, float | None]:
+    """The least and the most that a number may be, 1 where it may be anything from there; None where there is no most.
+
+    A bound is excluded as 3.1 says it, by a number of its own, or as 3.0 does, by true.
+    """
+    limits: list[float | None] = []
+    for name, step in (("minimum", 1), ("maximum", -1)):
+        limit, excluded = schema.get(name), schema.get(f"exclusive{name.capitalize()}")
+        if isinstance(excluded, (int, float)) and not isinstance(excluded, bool):
+            limit, excluded = excluded, True
+        if not isinstance(limit, (int, float)) or isinstance(limit, bool):
+            limits.append(None)
+        else:
+            limits.append(limit + step if excluded is True and kind == "integer" else limit)
+    low, high = limits
+    return low if low is not None else 1, high
+
 
 def schema_of(description: Description, parameter: DocumentNode) -> DocumentNode:
     """The schema of a parameter, also where it stands below a media type; an empty one where there is none."""
-    schema = description.get(parameter, "schema", dict)
+    schema = read_schema(description, parameter, "schema")
     if schema is not None:
         return schema
     content = description.get(parameter, "content", dict)
     for media in content.value if content else ():
         assert content is not None
         inner = description.get(content, media, dict)
-        found = description.get(inner, "schema", dict) if inner else None
+        found = read_schema(description, inner, "schema") if inner else None
         if found is not None:
             return found
     return DocumentNode({}, parameter.pointer)
@@ -78,9 +156,7 @@ def properties_of(
     own = description.get(schema, "properties", dict)
     for name in own.value if own else ():
         assert own is not None
-        inner_node = description.follow(own.value[name], f"{own.pointer}/{escape(str(name))}")
-        if isinstance(inner_node.value, dict):
-            found[str(name)] = inner_node
+        found[str(name)] = read_schema(description, own, str(name)) or DocumentNode({}, own.pointer)
     return found, needed
 
 
@@ -94,37 +170,69 @@ _FORMATS = {
 }
 
 
-def make_value(description: Description, schema: DocumentNode, name: str, depth: int = 0) -> Any:
-    """A value that a schema allows, with all of its properties; None where it leads back to itself."""
-    value = schema.value
-    for key in ("example", "const", "default"):
-        if value.get(key) is not None:
-            return value[key]
-    if isinstance(value.get("examples"), list) and value["examples"]:
-        return value["examples"][0]
-    if isinstance(value.get("enum"), list) and value["enum"]:
-        return value["enum"][0]
-    kind = type_of(value)
-    if kind == "array" or (kind == "" and "items" in value):
-        items = description.get(schema, "items", dict)
-        made = make_value(description, items, name, depth + 1) if items and depth < DEEPEST else None
-        return [made] if made is not None else []
-    properties, _ = properties_of(description, schema)
-    if properties or kind == "object":
-        if depth >= DEEPEST:
+def make_value(description: Description, schema: DocumentNode, name: str) -> Any:
+    """A value that a schema allows, with all of its properties; None where it leads back to itself.
+
+    Of one that branches without end, only the levels above are made.
+    """
+    for deepest in range(DEEPEST, 0, -1):
+        try:
+            return _ValueMaker(description, deepest).make(schema, name, ())
+        except _TooManyError:
+            continue
+    return None
+
+
+class _TooManyError(Exception):
+    """More values than a person would look through."""
+
+
+@dataclass(slots=True)
+class _ValueMaker:
+    description: Description
+    deepest: int
+    left: int = _MOST_VALUES
+
+    def make(self, schema: DocumentNode, name: str, above: tuple[str, ...]) -> Any:
+        """The value; `above` has the pointers of what it is a part of."""
+        self.left -= 1
+        if self.left < 0:
+            raise _TooManyError
+        if schema.pointer in above:
             return None
-        made = {key: make_value(description, one, key, depth + 1) for key, one in properties.items()}
-        more = value.get("additionalProperties")
-        if not made and isinstance(more, dict):
-            inner = description.follow(more, f"{schema.pointer}/additionalProperties")
-            named = {f"a{number}": make_value(description, inner, name, depth + 1) for number in (1, 2)}
-            return {key: one for key, one in named.items() if one is not None}
+        value, inside = schema.value, (*above, schema.pointer)
+        for key in ("example", "const", "default"):
+            if value.get(key) is not None:
+                return value[key]
+        for key in ("examples", "enum"):
+            if isinstance(value.get(key), list) and value[key]:
+                return value[key][0]
+        kind = type_of(value)
+        items = find_items(self.description, schema)
+        if kind == "array" or (kind == "" and items):
+            made = self.make(items, name, inside) if items and len(above) < self.deepest else None
+            return [made] if made is not None else []
+        properties, _ = properties_of(self.description, schema)
+        if properties or kind == "object":
+            return self._object(schema, properties, name, inside)
+        for key in ("oneOf", "anyOf", "allOf"):
+            for one in self.description.items(self.description.get(schema, key, list)):
+                if type_of(one.value) != "null" and len(above) < self.deepest:
+                    return self.make(with_parts(self.description, one), name, inside)
+        return {"integer": 3, "number": 1.5, "boolean": True}.get(kind) or _made_text(
+            name, str(value.get("format", ""))
+        )
+
+    def _object(
+        self, schema: DocumentNode, properties: Mapping[str, DocumentNode], name: str, inside: tuple[str, ...]
+    ) -> Any:
+        if len(inside) > self.deepest:
+            return None
+        made = {key: self.make(one, key, inside) for key, one in properties.items()}
+        more = read_schema(self.description, schema, "additionalProperties")
+        if not made and more is not None and schema.value["additionalProperties"] is not False:
+            made = {f"a{number}": self.make(more, name, inside) for number in (1, 2)}
         return {key: one for key, one in made.items() if one is not None}
-    for key in ("oneOf", "anyOf", "allOf"):
-        for one in description.items(description.get(schema, key, list)):
-            if type_of(one.value) != "null" and depth < DEEPEST:
-                return make_value(description, one, name, depth + 1)
-    return {"integer": 3, "number": 1.5, "boolean": True}.get(kind) or _made_text(name, str(value.get("format", "")))
 
 
 def _made_text(name: str, format_: str) -> str:
