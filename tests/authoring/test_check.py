@@ -127,6 +127,9 @@ examples:
     providers:
       pharos.lights: {rows: [{name: Wolf, height: 41}], sent: {region: uk, num_results: 5}}
     expect: {served_by: pharos, answer: {lights: [{name: Wolf, height: 41}]}}
+  - name: what is as long as it may be
+    args: {query: wolf}
+    accept: [{query: {characters: 200}, region: uk, num_results: 50}]
 """
 FILES = {
     "lights": ("providers.d/capabilities/lights.yaml", CAPABILITY),
@@ -324,6 +327,9 @@ examples:
     args: {query: x, provider: nobody}
     providers: {}
     expect: {error: config, message: "there is no provider 'nobody'; those that do: alpha"}
+  - name: a query that is as long as it may be
+    args: {query: x}
+    accept: [{query: {characters: 20}}]
 """
 SIGHTINGS = """\
 spec: capability/1

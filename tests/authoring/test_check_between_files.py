@@ -44,6 +44,9 @@ examples:
     args: {url: "https://lights.example/7"}
     pages: {"https://lights.example/7": {text: "<html><title>Seven</title><body><p>It blinks.</p></body></html>"}}
     expect: {answer: {url: "https://lights.example/7"}}
+  - name: an address that is as long as it may be
+    args: {url: "https://lights.example/7"}
+    accept: [{url: {characters: 500}}]
 """
 TABLE = """\
 spec: provider/1

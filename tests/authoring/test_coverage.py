@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+import yaml
+
 from specloom.authoring.coverage import SpecUse, check_coverage, cover_spec
+from specloom.authoring.examples.compare import examples_of
 from specloom.authoring.examples.run import check_examples
+from specloom.authoring.reach import check_reach
 from specloom.core.diagnostics import Report
 from tests.support.spec_library import a_tool, weave_texts
 
@@ -216,6 +223,39 @@ def uncovered_tool(old: str = "", new: str = "") -> list[str]:
 
 def test_a_tool_whose_examples_reach_everything_is_covered() -> None:
     assert uncovered_tool() == []
+
+
+BOUNDED = """
+query: {type: string, required: true, max_length: 9, description: What.}
+kinds: {type: list, max_items: 3, description: Which.}
+near: {type: integer, minimum: 5, maximum: 20, default: 7, description: How near.}
+"""
+ALL = ["the 9 characters of query", "the 3 items of kinds", "the bound 5 of near", "the bound 20 of near"]
+
+
+@pytest.mark.parametrize(
+    ("more", "lacking"),
+    [
+        ({}, ALL),
+        ({"accept": [{"query": {"characters": 9}}, {"kinds": ["a", "b", "c"], "near": 5}, {"near": 20}]}, []),
+        ({"refuse": [{"query": "too long for it"}, {"kinds": {"times": 4, "of": "a"}}, {"near": 4}, {"near": 21}]}, []),
+        ({"accept": [{"query": "otters", "kinds": ["a", "b"]}, {"near": 6}, {"near": 19}]}, ALL),
+    ],
+)
+def test_bounds_of_inputs_are_reached_by_what_an_example_gives_refuses_or_accepts(
+    more: dict[str, Any], lacking: list[str]
+) -> None:
+    tool = yaml.safe_load(a_tool()) | {"input": yaml.safe_load(BOUNDED)}
+    args = {"query": "otters"}
+    tool["examples"] = [{"name": "it is asked", "args": args, "expect": {"count": 0}}]
+    tool["examples"] += [{"name": "it has bounds", "args": dict(args), **more}] if more else []
+    woven = weave_texts(yaml.safe_dump(tool, sort_keys=False))
+    spec, report = woven.library.of("tool")["sample"], Report()
+
+    check_reach(spec, woven.model.tools["sample"], examples_of(spec, Report()), woven.model, report)
+
+    text = "".join(one.message for one in report).removeprefix("no example reaches ")
+    assert [one.partition(" (line")[0] for one in text.split("; ") if one] == lacking
 
 
 def test_strategies_stages_second_tries_and_advice_that_are_not_reached_are_found() -> None:

@@ -1,14 +1,14 @@
 """Rows of tables and bounds of numbers that no example reaches, told in one line for each file (W313).
 
 What counts is what a spec decides by itself: a row of a table that is looked up by an argument with a closed list of
-values, and a bound that is written into `clamp` around an argument. A row that says its own key, or null, decides
-nothing; a dictionary of open keys is data, and the bounds of a tool's inputs are published and held by the engine.
+values, a bound that is written into `clamp` around an argument, and one of a tool's own inputs. A row that says its own
+key, or null, decides nothing, and a dictionary of open keys is data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from specloom.core import Place, Report, dataclass
 from specloom.language import Choice, Shape, parse, strip
@@ -26,6 +26,7 @@ class _Lapse:
 
     place: Place
     what: str
+    is_size: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,10 @@ def check_reach(
     listed = [f"{one.what} (line {one.place.line})" for one in lapses]
     rest = f" and {len(listed) - _MOST_NAMED} more" if len(listed) > _MOST_NAMED else ""
     message = f"no example reaches {'; '.join(listed[:_MOST_NAMED])}{rest}"
-    report.add("W313", first.place, message, "give an argument that value, or one beyond the bound, in an example")
+    hint = "give an argument that value, or one beyond the bound, in an example"
+    if any(one.is_size for one in lapses):
+        hint += "; `{characters: N}` or `{times: N, of: X}` under `accept` stands for a long one"
+    report.add("W313", first.place, message, hint)
 
 
 def _lapses_of_tool(spec: Spec, tool: Tool, examples: Sequence[Example]) -> Iterator[_Lapse]:
@@ -60,6 +64,7 @@ def _lapses_of_tool(spec: Spec, tool: Tool, examples: Sequence[Example]) -> Iter
     for name, one in tool.inputs.items():
         if one.default is not None and any(name not in (example.stated.get("args") or {}) for example in examples):
             values.setdefault(name, []).append(one.default)
+    yield from _input_lapses(spec.root.get("input"), values, examples)
     calls = list(_calls_in(spec.root))
     shapes = {name: strip(one.shape) for name, one in tool.inputs.items()}
     yield from _row_lapses(spec, [(call, shapes, values) for call in calls])
@@ -83,13 +88,56 @@ def _lapses_of_provider(spec: Spec, provider: Provider, examples: Sequence[Examp
     yield from _row_lapses(spec, looked)
 
 
+def _input_lapses(
+    inputs: Node | None, values: Mapping[str, list[Any]], examples: Sequence[Example]
+) -> Iterator[_Lapse]:
+    """Bounds of a tool's inputs; the lower one of a number above 1, which is the least that anybody asks for."""
+    for entry in inputs if isinstance(inputs, Map) else ():
+        rules = entry.value if isinstance(entry.value, Map) else None
+        numbers = [one for one in values.get(entry.key, ()) if _is_number(one)]
+        sizes = [_size_of(one) for one in _given_to(entry.key, examples)]
+        for rule in rules or ():
+            bound = to_plain(rule.value)
+            if not _is_number(bound):
+                continue
+            match rule.key:
+                case "maximum" if not any(one >= bound for one in numbers):
+                    yield _Lapse(rule.place, f"the bound {bound:g} of {entry.key}")
+                case "minimum" if bound > 1 and not any(one <= bound for one in numbers):
+                    yield _Lapse(rule.place, f"the bound {bound:g} of {entry.key}")
+                case "max_length" | "max_items" if not any(one >= bound for one in sizes):
+                    unit = "characters" if rule.key == "max_length" else "items"
+                    yield _Lapse(rule.place, f"the {bound:g} {unit} of {entry.key}", is_size=True)
+
+
+def _is_number(value: Any) -> TypeGuard[int | float]:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _size_of(value: Any) -> int:
+    """How long a text or a list of an example is, also where `{characters: N}` or `{times: N, of: X}` stands for it."""
+    if isinstance(value, dict):
+        size = value.get("characters", value.get("times", 0))
+        return size if isinstance(size, int) else 0
+    return len(value) if isinstance(value, (str, list)) else 0
+
+
+def _given_to(name: str, examples: Iterable[Example]) -> Iterator[Any]:
+    """What each example gives an argument, what is refused and accepted included."""
+    return (given[name] for example in examples for given in _arguments_of(example) if name in given)
+
+
+def _arguments_of(example: Example) -> list[Mapping[str, Any]]:
+    stated = example.stated
+    return [one or {} for one in (stated.get("args"), *(stated.get("refuse") or ()), *(stated.get("accept") or ()))]
+
+
 def _values_of(examples: Iterable[Example]) -> dict[str, list[Any]]:
     """Every value that an example gives an argument, those among what is refused or accepted included."""
     found: dict[str, list[Any]] = {}
     for example in examples:
-        stated = example.stated
-        for given in (stated.get("args"), *(stated.get("refuse") or ()), *(stated.get("accept") or ())):
-            for name, value in (given or {}).items():
+        for given in _arguments_of(example):
+            for name, value in given.items():
                 found.setdefault(name, []).extend(value if isinstance(value, list) else [value])
     return found
 

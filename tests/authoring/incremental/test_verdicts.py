@@ -47,6 +47,9 @@ examples:
   - name: a note is kept
     args: {light: Wolf Rock}
     expect: {answer: {kept: 1, sites: [nature.example]}, kept: [{in: notes, key: Wolf Rock, value: {text: Wolf Rock}}]}
+  - name: a name that is as long as it may be
+    args: {light: Wolf Rock}
+    accept: [{light: {characters: 200}}]
 """
 COLLECTION = """\
 spec: collection/1

@@ -287,6 +287,8 @@ def _bounds(question: Question) -> Iterator[dict[str, Any]]:
             refused.append({name: "some day"})
         elif rule["type"] == "integer":
             refused.append({name: 1.5})
+        accepted += [{name: rule["minimum"]}] if rule.get("minimum", 1) > 1 else []
+        accepted += [{name: rule["maximum"]}] if "maximum" in rule else []
     if refused:
         lists = {"refuse": refused} | ({"accept": accepted} if accepted else {})
         yield {"name": "what is outside of what is allowed is refused", "args": question.example["args"], **lists}
