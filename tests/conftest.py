@@ -30,6 +30,7 @@ TESTS = Path(__file__).parent
 MARKED_ROOMS = {"processes": "process", "corpus": "corpus", "referees": "referee", "faults": "faults"}
 """Rooms whose tests are marked as a whole, so that a run can leave them out."""
 
+PATIENCE = 60.0
 HOW_TO_GET_IT = (
     "Recorded answers of real upstreams are not ours to publish: they are read from ../shared/fixtures, or from the",
     "folder that SPECLOOM_FIXTURES names. The published contract is read from ../shared/spec/tools-contract.json, or",
@@ -96,6 +97,25 @@ def a_machine_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
         for name, folder in (("CONFIG", ".config"), ("DATA", ".local/share"), ("CACHE", ".cache"), ("STATE", ".state")):
             patch.setenv(f"XDG_{name}_HOME", str(home / folder))
         yield home
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patience() -> Iterator[float]:
+    """Seconds that what is shared may take to answer, where no test lets it be away: others use the machine too."""
+    from specloom.storage import backplane, backplane_redis, redis_store
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (backplane, backplane_redis, redis_store):
+            patch.setattr(module, "PATIENCE", PATIENCE)
+        yield PATIENCE
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls of Redis may take as long as the product lets them: a test of what is away, which says it of none else."""
+    from specloom.storage import backplane_redis, redis_link
+
+    monkeypatch.setattr(backplane_redis, "PATIENCE", redis_link.PATIENCE)
 
 
 @pytest.fixture

@@ -14,10 +14,13 @@ from specloom.cache import ANSWERS, SHARED_ANSWERS, AnswerCache, erase_answers
 from specloom.cache.erasures import mark_erasure
 from specloom.core import Backplane
 from specloom.storage.backplane_redis import redis_backplane
+from specloom.storage.redis_link import PATIENCE
 from tests.support.clock import Clock
 from tests.support.redis_server import KEY, RedisServer
 
 Machine = Callable[..., AnswerCache]
+SOON = 60.0
+"""Seconds that others may hold up what comes at once."""
 
 
 @pytest.fixture
@@ -111,7 +114,7 @@ async def test_an_erasure_on_one_machine_reaches_memory_and_disk_of_all(
 
     assert erase_answers(tmp_path / "1" / ANSWERS, 1.0, erasures=tmp_path / "1" / "erasures")
     assert await one.get("k") is None
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(SOON):
         await erased.wait()
     await shared(one)
     await other.put("k", b"asked before", 100, since=since)
@@ -125,7 +128,7 @@ async def test_an_erasure_on_one_machine_reaches_memory_and_disk_of_all(
     assert found.value == b"asked after"
 
 
-async def test_without_what_is_shared_answers_go_on_after_one_short_wait(machine: Machine) -> None:
+async def test_without_what_is_shared_answers_go_on_after_one_short_wait(impatient: None, machine: Machine) -> None:
     with RedisServer() as server:
         cache = machine(server)
         await cache.put("k", b"answer", 100)
@@ -134,20 +137,18 @@ async def test_without_what_is_shared_answers_go_on_after_one_short_wait(machine
 
         began = time.monotonic()
         assert await cache.get("new") is None
-        first = time.monotonic() - began
         for at in range(100):
             await cache.put(f"k{at}", b"answer", 100)
             assert await cache.get(f"new {at}") is None
             assert await cache.get(f"k{at}") is not None
-        later = time.monotonic() - began - first
+        took = time.monotonic() - began
 
         server.go_on()
-    assert first < 0.5
-    assert later < 0.25
+    assert took < 100 * PATIENCE / 2
 
 
 async def test_an_erasure_while_redis_is_away_is_made_up_for_and_nothing_is_shared_until_then(
-    machine: Machine, planes: list[Backplane], tmp_path: Path
+    impatient: None, machine: Machine, planes: list[Backplane], tmp_path: Path
 ) -> None:
     with RedisServer() as server:
         one = machine(server)
@@ -157,7 +158,7 @@ async def test_an_erasure_while_redis_is_away_is_made_up_for_and_nothing_is_shar
         mark_erasure(tmp_path / "1" / "erasures")
         assert await one.get("k") is None
         server.go_on()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(SOON):
             while planes[0].is_away or [name for name in server.client.scan_iter() if b":value" in name]:
                 assert await one.get("k") is None
                 await asyncio.sleep(0.01)

@@ -22,7 +22,7 @@ from tests.support.research_server import NOW, ask, begin
 from tests.support.shared_server import FIRST, OTHERS, TENANT, USER, SharedServer
 
 OWNER = join_owner(TENANT, USER)
-SOON = 10.0
+SOON = 60.0
 """Seconds within which a server that is back is used again."""
 
 

@@ -20,11 +20,16 @@ from tests.support.clock import Clock
 from tests.support.redis_server import RedisServer
 
 Make = Callable[[], Backplane]
+SOON = 60.0
+"""Seconds that others of this machine may hold up what comes at once."""
 IMPLEMENTATIONS = ("in a process", "on a machine", "between machines")
 
 
 class RedisClock(Clock):
-    """A clock by which a Redis server goes too: keys come to their end when the test says that time has passed."""
+    """A clock by which a Redis server goes too: keys come to their end when the test says that time has passed.
+
+    They come to it by the server's own clock as well, so that tests take times that are long beside a busy moment.
+    """
 
     def __init__(self, server: RedisServer) -> None:
         self._server, self._now = server, 0.0
@@ -93,43 +98,43 @@ def plane(make: Make) -> Backplane:
 
 
 async def test_a_burst_is_taken_at_once_and_then_one_comes_back_at_a_time(plane: Backplane, clock: Clock) -> None:
-    taken = [await plane.counters.take("k", per=0.5, burst=3) for _ in range(4)]
-    clock.now += 0.25
-    early = await plane.counters.take("k", per=0.5, burst=3)
-    clock.now += 0.25
-    later = [await plane.counters.take("k", per=0.5, burst=3) for _ in range(2)]
+    taken = [await plane.counters.take("k", per=50.0, burst=3) for _ in range(4)]
+    clock.now += 25
+    early = await plane.counters.take("k", per=50.0, burst=3)
+    clock.now += 25
+    later = [await plane.counters.take("k", per=50.0, burst=3) for _ in range(2)]
 
-    assert taken == pytest.approx([0.0, 0.0, 0.0, 0.5], abs=1e-5)
-    assert early == pytest.approx(0.25, abs=1e-5)
-    assert later == pytest.approx([0.0, 0.5], abs=1e-5)
+    assert taken == pytest.approx([0.0, 0.0, 0.0, 50.0], abs=1e-5)
+    assert early == pytest.approx(25.0, abs=1e-5)
+    assert later == pytest.approx([0.0, 50.0], abs=1e-5)
 
 
 async def test_a_cost_is_taken_whole_or_not_at_all(plane: Backplane, clock: Clock) -> None:
-    assert await plane.counters.take("k", per=1.0, burst=10, cost=8) == 0.0
-    assert await plane.counters.take("k", per=1.0, burst=10, cost=5) == pytest.approx(3.0, abs=1e-5)
-    assert await plane.counters.take("k", per=1.0, burst=10, cost=2) == 0.0
+    assert await plane.counters.take("k", per=60.0, burst=10, cost=8) == 0.0
+    assert await plane.counters.take("k", per=60.0, burst=10, cost=5) == pytest.approx(180.0, abs=1e-5)
+    assert await plane.counters.take("k", per=60.0, burst=10, cost=2) == 0.0
     with pytest.raises(ValueError, match="can never be taken"):
-        await plane.counters.take("k", per=1.0, burst=10, cost=11)
+        await plane.counters.take("k", per=60.0, burst=10, cost=11)
 
 
 async def test_keys_and_kinds_of_counters_know_nothing_of_each_other(plane: Backplane, clock: Clock) -> None:
-    assert await plane.counters.take("k", per=9.0, burst=1) == 0.0
-    assert await plane.counters.take("l", per=9.0, burst=1) == 0.0
-    assert await plane.counters.start("k", count=1, per=9.0) == 0.0
-    assert await plane.counters.add("k", 5, until=clock.now + 9) == 5
-    assert await plane.counters.take("k", per=9.0, burst=1) == pytest.approx(9.0, abs=1e-5)
+    assert await plane.counters.take("k", per=90.0, burst=1) == 0.0
+    assert await plane.counters.take("l", per=90.0, burst=1) == 0.0
+    assert await plane.counters.start("k", count=1, per=90.0) == 0.0
+    assert await plane.counters.add("k", 5, until=clock.now + 90) == 5
+    assert await plane.counters.take("k", per=90.0, burst=1) == pytest.approx(90.0, abs=1e-5)
 
 
 async def test_a_clock_that_is_set_back_stops_nobody_for_longer_than_the_limit_could(
     plane: Backplane, clock: Clock
 ) -> None:
     for _ in range(2):
-        await plane.counters.take("k", per=1.0, burst=2)
-        await plane.counters.start("k", count=2, per=2.0)
+        await plane.counters.take("k", per=60.0, burst=2)
+        await plane.counters.start("k", count=2, per=120.0)
     clock.now -= 86_400
 
-    assert await plane.counters.take("k", per=1.0, burst=2) <= 1.0
-    assert await plane.counters.start("k", count=2, per=2.0) <= 2.0
+    assert 0.0 < await plane.counters.take("k", per=60.0, burst=2) <= 60.0
+    assert 0.0 < await plane.counters.start("k", count=2, per=120.0) <= 120.0
 
 
 @given(steps=st.lists(st.tuples(st.floats(0, 3), st.integers(1, 4)), max_size=60), burst=st.integers(4, 8))
@@ -156,15 +161,15 @@ def test_no_span_of_time_has_more_than_its_share_and_the_burst(steps: list[tuple
 
 
 async def test_no_window_has_more_starts_than_its_count(plane: Backplane, clock: Clock) -> None:
-    first = [await plane.counters.start("k", count=3, per=1.0) for _ in range(4)]
-    clock.now += 0.4
-    second = await plane.counters.start("k", count=3, per=1.0)
-    clock.now += 0.6
-    third = [await plane.counters.start("k", count=3, per=1.0) for _ in range(4)]
+    first = [await plane.counters.start("k", count=3, per=100.0) for _ in range(4)]
+    clock.now += 40
+    second = await plane.counters.start("k", count=3, per=100.0)
+    clock.now += 60
+    third = [await plane.counters.start("k", count=3, per=100.0) for _ in range(4)]
 
-    assert first == pytest.approx([0.0, 0.0, 0.0, 1.0], abs=1e-5)
-    assert second == pytest.approx(0.6, abs=1e-5)
-    assert third == pytest.approx([0.0, 0.0, 0.0, 1.0], abs=1e-5)
+    assert first == pytest.approx([0.0, 0.0, 0.0, 100.0], abs=1e-5)
+    assert second == pytest.approx(60.0, abs=1e-5)
+    assert third == pytest.approx([0.0, 0.0, 0.0, 100.0], abs=1e-5)
 
 
 async def test_a_pace_of_no_starts_or_too_many_is_refused(plane: Backplane) -> None:
@@ -207,12 +212,12 @@ async def test_many_at_once_lose_no_count(plane: Backplane, clock: Clock) -> Non
 async def test_what_is_counted_is_there_for_whoever_comes_later(make: Make, clock: Clock) -> None:
     one, other = make(), make()
     await one.counters.add("k", 2, until=clock.now + 60)
-    await one.counters.take("k", per=5.0, burst=1)
-    await one.counters.start("k", count=1, per=5.0)
+    await one.counters.take("k", per=60.0, burst=1)
+    await one.counters.start("k", count=1, per=60.0)
 
     assert await other.counters.add("k", 1, until=clock.now + 60) == 3
-    assert await other.counters.take("k", per=5.0, burst=1) > 0
-    assert await other.counters.start("k", count=1, per=5.0) > 0
+    assert await other.counters.take("k", per=60.0, burst=1) > 0
+    assert await other.counters.start("k", count=1, per=60.0) > 0
 
 
 # --- Leases -----------------------------------------------------------------------------------------------------------
@@ -220,41 +225,41 @@ async def test_what_is_counted_is_there_for_whoever_comes_later(make: Make, cloc
 
 async def test_one_has_a_lease_until_it_is_given_back_or_over(make: Make, clock: Clock) -> None:
     one, other = make(), make()
-    held = await one.leases.acquire("flight", 10)
+    held = await one.leases.acquire("flight", 100)
     assert held is not None
-    assert await other.leases.acquire("flight", 10) is None
-    assert await one.leases.acquire("flight", 10) is None
-    elsewhere = await other.leases.acquire("other flight", 10)
+    assert await other.leases.acquire("flight", 100) is None
+    assert await one.leases.acquire("flight", 100) is None
+    elsewhere = await other.leases.acquire("other flight", 100)
     assert elsewhere is not None
 
     await held.release()
-    second = await other.leases.acquire("flight", 10)
+    second = await other.leases.acquire("flight", 100)
     assert second is not None
-    clock.now += 11
-    third = await one.leases.acquire("flight", 10)
+    clock.now += 101
+    third = await one.leases.acquire("flight", 100)
 
     assert third is not None
     assert held.number < elsewhere.number < second.number < third.number
-    assert not await second.renew(10)
-    assert await third.renew(10)
+    assert not await second.renew(100)
+    assert await third.renew(100)
     await second.release()
-    assert await other.leases.acquire("flight", 10) is None, "a late holder gives nothing back that is another's"
+    assert await other.leases.acquire("flight", 100) is None, "a late holder gives nothing back that is another's"
 
 
 async def test_a_lease_that_is_renewed_lasts(plane: Backplane, clock: Clock) -> None:
-    held = await plane.leases.acquire("flight", 10)
+    held = await plane.leases.acquire("flight", 100)
     assert held is not None
-    clock.now += 8
-    assert await held.renew(10)
-    clock.now += 8
+    clock.now += 60
+    assert await held.renew(100)
+    clock.now += 60
 
-    assert await plane.leases.acquire("flight", 10) is None
-    clock.now += 3
-    assert not await held.renew(10)
+    assert await plane.leases.acquire("flight", 100) is None
+    clock.now += 50
+    assert not await held.renew(100)
 
 
 async def test_one_of_many_at_once_gets_a_lease(plane: Backplane) -> None:
-    got = await asyncio.gather(*(plane.leases.acquire("flight", 10) for _ in range(20)))
+    got = await asyncio.gather(*(plane.leases.acquire("flight", 100) for _ in range(20)))
 
     assert len([one for one in got if one is not None]) == 1
 
@@ -271,7 +276,7 @@ async def test_all_who_listen_are_told_in_order_and_others_nothing(make: Make) -
         await one.bus.tell("erased", message)
     await one.bus.tell("tripped", b"c")
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(SOON):
         assert [[await anext(each), await anext(each)] for each in heard] == [[b"a", b"b"]] * 2
         assert await anext(elsewhere) == b"c"
     with contextlib.suppress(TimeoutError):
@@ -285,7 +290,7 @@ async def test_a_message_is_as_large_as_the_bound_and_no_larger(make: Make) -> N
 
     await one.bus.tell("t", bytes(MOST_PAYLOAD))
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(SOON):
         assert len(await anext(heard)) == MOST_PAYLOAD
     with pytest.raises(ValueError, match="too large"):
         await one.bus.tell("t", bytes(MOST_PAYLOAD + 1))
@@ -299,7 +304,7 @@ async def test_who_listens_comes_to_an_end_when_the_bus_is_closed(make: Make) ->
 
     await plane.aclose()
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(SOON):
         assert await waiting is None
 
 
@@ -308,7 +313,7 @@ async def test_who_reads_too_slowly_misses_the_oldest_and_holds_nobody(plane: Ba
     for number in range(1000):
         await plane.bus.tell("t", b"%d" % number)
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(SOON):
         first = int(await anext(heard))
     assert first > 700
 
@@ -321,7 +326,7 @@ async def test_a_value_is_there_until_it_ends_or_what_begins_so_is_forgotten(mak
     if one is None or other is None:
         pytest.skip("processes of a machine share the answers' own directory")
     for key in ("zoo:a", "zoo:b", "park:a"):
-        await one.put(key, key.encode(), 10)
+        await one.put(key, key.encode(), 100)
     await one.put("short", b"", 1)
     clock.now += 2
 
@@ -336,14 +341,14 @@ async def test_who_watches_is_told_that_something_was_forgotten(make: Make) -> N
         pytest.skip("processes of a machine share the answers' own directory")
     told = asyncio.Event()
     one.watch("zoo:", told.set)
-    await one.put("zoo:a", b"a", 10)
-    await other.put("zoo:b", b"b", 10)
+    await one.put("zoo:a", b"a", 100)
+    await other.put("zoo:b", b"b", 100)
     await other.clear("park:")
     assert not told.is_set()
 
     await other.clear("zoo:")
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(SOON):
         await told.wait()
 
 
@@ -402,7 +407,7 @@ async def test_a_folder_with_a_long_path_has_a_bus_too(tmp_path: Path, clock: Cl
     await one.bus.tell("t", b"a")
 
     if not told:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(SOON):
             assert await anext(heard) == b"a"
     for plane in (one, other):
         await plane.aclose()

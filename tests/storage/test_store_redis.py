@@ -27,7 +27,7 @@ from tests.support.stores import ANN, BOARD, BOB, OTHER, SPECS
 
 HEX = KEY.hex()
 KEPT = ("--appendonly", "yes", "--appendfsync", "always")
-SOON = 10.0
+SOON = 60.0
 """Seconds within which a server that is back is used again."""
 Make = Callable[..., RedisStore]
 
@@ -104,7 +104,7 @@ async def test_while_the_server_is_away_one_sentence_says_so_and_afterwards_ever
     await notes.put("n", {"text": "before"})
     await trails.put("t", {})
     await trails.append("t", {"step": 1})
-    store._link._patience = 0.2
+    patient, store._link.patience = store._link.patience, 0.2
     harm(server)
 
     calls = [notes.get("n"), notes.put("n", {"text": "while it is away"}), trails.append("t", {"step": 2})]
@@ -116,9 +116,11 @@ async def test_while_the_server_is_away_one_sentence_says_so_and_afterwards_ever
     assert str(server.socket) not in str(faults[0]), "whoever calls is told of no address"
     assert faults[0].to_json()["error"]["retryable"] is True
     began = time.monotonic()
-    with pytest.raises(Fault, match="cannot be reached at present"):
-        await notes.get("n")
-    assert time.monotonic() - began < 0.1, "nothing is sent while the breaker is open"
+    for _ in range(100):
+        with pytest.raises(Fault, match="cannot be reached at present"):
+            await notes.get("n")
+    assert time.monotonic() - began < 100 * 0.2 / 2, "nothing is sent while the breaker is open"
+    store._link.patience = patient
     mend(server)
     await come_back(lambda: notes.get("n"))
     found = await notes.get("n")

@@ -57,7 +57,7 @@ class RedisServer:
             [find_server(), *places, *nothing_kept, "--enable-debug-command", "yes", *self.options],
             stdout=subprocess.DEVNULL,
         )
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60
         while True:
             with contextlib.suppress(redis.RedisError):
                 self.client.ping()

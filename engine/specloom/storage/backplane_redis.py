@@ -30,7 +30,7 @@ TAG_BYTES = 16
 
 def redis_backplane(settings: RedisSettings, warn: Callable[[str], None], *, clock: Clock | None = None) -> Backplane:
     """What is shared with all who name the same server, prefix and key. `clock` takes the place of the server's."""
-    link = RedisLink(settings, warn)
+    link = RedisLink(settings, warn, patience=PATIENCE)
     names = RedisNames(settings)
     bus = RedisBus(link, settings)
     return Backplane(
@@ -230,6 +230,8 @@ def _to_ms(seconds: float) -> int:
 
 IDLE = 1.0
 """Seconds without a message after which the connection is tried."""
+RETRY = 0.25
+"""Seconds before a connection that broke is made anew."""
 _SENDER_BYTES = 8
 _CONTEXT = b"specloom backplane: message"
 
@@ -277,12 +279,12 @@ class RedisBus:
             with contextlib.suppress(*self._link.faults):
                 await self._receive()
             self._is_ready.clear()
-            await asyncio.sleep(PATIENCE)
+            await asyncio.sleep(RETRY)
 
     async def _receive(self) -> None:
         """Pass on what comes until the connection breaks, or does not answer when it is tried."""
         async with self._link.client.pubsub() as connection:
-            async with asyncio.timeout(4 * PATIENCE):
+            async with asyncio.timeout(4 * self._link.patience):
                 await connection.subscribe(self._channel)
             is_tried = False
             while True:
@@ -291,7 +293,7 @@ class RedisBus:
                     if is_tried:
                         return
                     is_tried = True
-                    async with asyncio.timeout(PATIENCE):
+                    async with asyncio.timeout(self._link.patience):
                         await connection.ping()
                     continue
                 is_tried = False

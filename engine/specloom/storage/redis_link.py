@@ -307,7 +307,9 @@ class RedisLink:
     ) -> None:
         """`patience` is how many seconds a call may take, and `away` what is told when the server cannot be reached."""
         self.settings = settings
-        self._patience, self._away = patience, away
+        self.patience = patience
+        """Seconds that a call may take."""
+        self._away = away
         self._warn = warn
         self._faults: tuple[type[Exception], ...] = (_library().RedisError, OSError, TimeoutError)
         self.client = _make_client(settings, patience)
@@ -349,7 +351,7 @@ class RedisLink:
         if self._why or self._closed:
             raise BackplaneError(self._why or "the connection to Redis is closed")
         loop = asyncio.get_running_loop()
-        call = _Call(words, loop.create_future(), loop.time() + self._patience)
+        call = _Call(words, loop.create_future(), loop.time() + self.patience)
         self._calls.append(call)
         if self._sending is None:
             self._sending = loop.create_task(self._send())
@@ -400,7 +402,7 @@ class RedisLink:
         while True:
             await asyncio.sleep(wait)
             with contextlib.suppress(*self._faults):
-                async with asyncio.timeout(self._patience):
+                async with asyncio.timeout(self.patience):
                     # What was connected before may be dead and not know it.
                     await self.client.connection_pool.disconnect(inuse_connections=False)
                     await self.client.ping()

@@ -70,7 +70,7 @@ def kept(server: RedisServer) -> dict[bytes, bytes]:
 
 
 async def until(what: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not what():  # noqa: ASYNC110 - what another process has told
             await asyncio.sleep(0.01)
 
