@@ -1,4 +1,7 @@
-"""One of several processes over one folder or Redis: `python -m tests.support.backplane_process PLACE ACTION …`."""
+"""One of several processes over one folder or Redis: `python -m tests.support.backplane_process PLACE ACTION …`.
+
+It says that it is ready before it begins; one that asks begins with a line of its input and ends with that.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from pathlib import Path
 from specloom.core import Backplane
 from specloom.core.messages import Policy, Request, Response
 from specloom.net.transport import Transport
+from specloom.storage import backplane, backplane_redis
 from specloom.storage.backplane import open_backplane
 from specloom.storage.backplane_redis import RedisBus, redis_backplane
 from specloom.storage.redis_link import RedisSettings
@@ -60,7 +64,7 @@ async def main(place: str, action: str, *words: str) -> None:
         async for payload in heard:
             say(payload.decode())
     elif action == "ask":
-        await ask(Path(words[0]), words[1], float(words[2]), plane)
+        await ask(Path(words[0]), words[1], plane)
     await plane.aclose()
 
 
@@ -79,13 +83,15 @@ class Upstream:
         await self._transport.aclose()
 
 
-async def ask(specs: Path, url: str, seconds: float, plane: object) -> None:
-    """Ask an upstream through its provider as often as that lets, for so long."""
+async def ask(specs: Path, url: str, plane: object) -> None:
+    """Ask an upstream through its provider as often as that lets."""
     executor = demo_executor(specs, sender=Upstream(url), backplane=plane)
-    until = time.monotonic() + seconds
+    say("loaded")
+    await asyncio.to_thread(sys.stdin.readline)
+    over = asyncio.create_task(asyncio.to_thread(sys.stdin.read))
 
     async def go_on(name: int) -> None:
-        while time.monotonic() < until:
+        while not over.done():
             await executor.upstreams.ask("demo", "demo_pages", {"query": str(name)})
 
     await asyncio.gather(*(go_on(name) for name in range(8)))
@@ -93,4 +99,6 @@ async def ask(specs: Path, url: str, seconds: float, plane: object) -> None:
 
 
 if __name__ == "__main__":
+    # Nothing is away here, however busy the machine is.
+    backplane.PATIENCE = backplane_redis.PATIENCE = 60.0
     asyncio.run(main(*sys.argv[1:]))
