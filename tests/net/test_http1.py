@@ -19,7 +19,7 @@ from tests.support.http_referee import Verdict, is_as_strict, reader, referee
 from tests.support.loopback import Call, Loopback, Raw, Reply
 from tests.support.wire import CHUNKED, OK, chunk
 
-LOCAL = Policy(allow_private=True, timeout=5)
+LOCAL = Policy(allow_private=True, timeout=60)
 FIVE = OK + b"Content-Length: 5\r\n\r\nhello"
 END = b"0\r\n\r\n"
 
@@ -377,7 +377,7 @@ async def asked(answer: bytes, method: str = "GET") -> tuple[HttpConnection, Pip
 
 
 def soon() -> float:
-    return asyncio.get_running_loop().time() + 5
+    return asyncio.get_running_loop().time() + 60
 
 
 async def test_a_connection_carries_a_second_request_after_a_whole_answer() -> None:
@@ -501,7 +501,7 @@ async def test_silence_is_told_apart_from_the_end_of_the_time(part: str) -> None
     def stall(call: Call) -> Reply:
         def write() -> Any:
             yield from pieces
-            server.stopped.wait(5)
+            server.stopped.wait(60)
 
         return Raw(write())
 
@@ -509,8 +509,8 @@ async def test_silence_is_told_apart_from_the_end_of_the_time(part: str) -> None
         async with Transport() as transport:
             told = []
             for policy in (
-                Policy(allow_private=True, timeout=5, idle=0.05),
-                Policy(allow_private=True, timeout=0.05, idle=5),
+                Policy(allow_private=True, timeout=60, idle=0.05),
+                Policy(allow_private=True, timeout=0.05, idle=60),
             ):
                 with pytest.raises(Fault) as caught:
                     await transport.send(Request("GET", server.url, policy=policy))

@@ -20,7 +20,7 @@ from specloom.net.connections import Dialer, build_tls_context, resolve_name
 from specloom.net.transport import Transport
 from tests.support.loopback import RESET, Call, Handler, Loopback, Raw, Reply, Reset
 
-LOCAL = Policy(allow_private=True, timeout=5)
+LOCAL = Policy(allow_private=True, timeout=60)
 KEY = Secret("s3cr3t/key")
 
 

@@ -35,6 +35,8 @@ INFLATED_AT_ONCE = 16 * 1024
 """Bytes of a compressed body that are unpacked at once."""
 TIME_SLICE = 0.005
 """Seconds of unpacking after which others get a turn of the loop."""
+TICK = 0.01
+"""Seconds by which a timer of a loop may come early; those of uvloop count whole milliseconds."""
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 _BODY_METHODS = ("POST", "PUT", "PATCH")
@@ -95,7 +97,7 @@ class Transport:
                 return await self._follow(hop, request, deadline)
         except TimeoutError:
             message = f"{host} gave no complete answer within {policy.timeout:g} seconds."
-            if policy.idle is not None and asyncio.get_running_loop().time() < deadline:
+            if policy.idle is not None and asyncio.get_running_loop().time() < deadline - TICK:
                 message = f"{host} gave no complete answer within its time: nothing came for {policy.idle:g} seconds."
             raise Fault("network", message, provider=request.provider) from None
         except Fault as fault:
