@@ -46,7 +46,7 @@ class Proxy:
         if self.paths and not call.path.startswith(self.paths):
             return 404, {}, ""
         sent = {name: value for name, value in call.headers.items() if name not in self.lost}
-        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)) as connection:
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection:
             connection.request(call.method, call.target, call.body or None, sent)
             with closing(connection.getresponse()) as response:
                 left = {"transfer-encoding", "content-length", *self.hidden}

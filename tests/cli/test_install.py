@@ -375,7 +375,7 @@ def test_a_person_is_asked_for_three_keys_at_most_and_they_are_not_shown(home: P
         shown += part
         if shown.endswith(b"key: "):
             os.write(parent, next(answers))
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=300)
     os.close(parent)
 
     entry = entry_of("cursor", place("cursor"))

@@ -747,7 +747,7 @@ def test_a_reader_that_leaves_is_no_error_to_speak_of(specs: Path) -> None:
     os.close(reading)
     with process("list", stdout=writing) as child:
         os.close(writing)
-        _, err = child.communicate(timeout=60)
+        _, err = child.communicate(timeout=300)
 
     assert (child.returncode, err) == (141, b"")
 
@@ -755,7 +755,7 @@ def test_a_reader_that_leaves_is_no_error_to_speak_of(specs: Path) -> None:
 @pytest.mark.process
 def test_half_a_surrogate_in_an_answer_does_not_end_the_command(specs: Path) -> None:
     with process("explain", "demo_find", b"query=\xff".decode("utf-8", "surrogateescape")) as child:
-        out, err = child.communicate(timeout=60)
+        out, err = child.communicate(timeout=300)
 
     assert b"Traceback" not in err
     assert child.returncode in {0, 2}

@@ -171,7 +171,7 @@ def test_processes_that_start_at_once_agree_on_the_key(tmp_path):
     for process in started:
         process.stdin.write("\n")
         process.stdin.flush()
-    keys = {process.communicate(timeout=60)[0].strip() for process in started}
+    keys = {process.communicate(timeout=300)[0].strip() for process in started}
 
     assert len(keys) == 1
     assert [path.name for path in tmp_path.iterdir()] == [KEY_FILE]

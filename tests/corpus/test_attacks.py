@@ -85,7 +85,7 @@ async def test_the_client_that_looks_like_a_browser_refuses_it_by_itself(url: st
     names = Names([])
 
     with pytest.raises(Fault) as caught:
-        await Stealth(names).send(Request("GET", url, policy=Policy(timeout=5)))
+        await Stealth(names).send(Request("GET", url, policy=Policy(timeout=60)))
 
     assert caught.value.kind == "validation"
     assert names.asked == []
@@ -123,7 +123,7 @@ async def ask_proxy(proxy: Proxy, ticket: Ticket, line: str) -> str:
     word = base64.b64encode(f"{ticket.name}:{ticket.password}".encode()).decode()
     try:
         writer.write(f"{line} HTTP/1.1\r\nProxy-Authorization: Basic {word}\r\n\r\n".encode())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             return (await reader.read(4096))[9:12].decode()
     finally:
         writer.close()
@@ -143,7 +143,7 @@ async def test_a_name_that_leads_there_is_refused_in_every_tier(addresses: Seque
 @with_stealth
 async def test_the_client_that_looks_like_a_browser_connects_where_the_guard_looked() -> None:
     names = Names(["127.0.0.1"], ["169.254.169.254"])
-    policy = Policy(timeout=5, allow_private=True)
+    policy = Policy(timeout=60, allow_private=True)
     with Loopback(lambda call: (200, HTML, call.headers["host"])) as server:
         url = f"http://pages.example:{server.port}/a?b=1"
         response = await Stealth(names).send(Request("GET", url, policy=policy))
@@ -207,7 +207,7 @@ async def test_a_bomb_ends_at_the_cap(coding: str) -> None:
 @with_stealth
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "br"])
 async def test_a_bomb_ends_at_the_cap_in_the_client_that_unpacks_by_itself(coding: str) -> None:
-    policy = Policy(timeout=5, max_bytes=50_000, allow_private=True)
+    policy = Policy(timeout=60, max_bytes=50_000, allow_private=True)
     with Loopback(bomb(coding)) as server, pytest.raises(Fault) as caught:
         await Stealth(Names([])).send(Request("GET", server.url, policy=policy))
 
@@ -257,7 +257,7 @@ async def test_header_lines_without_end_are_not_collected(stealth: bool) -> None
 @pytest.mark.parametrize("status", [200, 301, 404])
 async def test_the_client_that_looks_like_a_browser_gives_the_answer_as_it_is(status: int) -> None:
     headers = [("Set-Cookie", "a=1"), ("Set-Cookie", "b=2"), ("Location", "/next"), ("Content-Type", "text/html")]
-    policy = Policy(timeout=5, allow_private=True)
+    policy = Policy(timeout=60, allow_private=True)
     with Loopback(lambda call: (status, headers, b"body")) as server:
         response = await Stealth(Names([])).send(
             Request("GET", server.url + "/a", headers=(("Cookie", "c=3"),), policy=policy)
@@ -274,7 +274,7 @@ async def test_the_client_that_looks_like_a_browser_gives_the_answer_as_it_is(st
 
 @with_stealth
 async def test_a_certificate_that_nobody_signed_is_refused_and_a_closed_port_told() -> None:
-    policy = Policy(timeout=5, allow_private=True)
+    policy = Policy(timeout=60, allow_private=True)
     with Loopback(lambda call: (200, HTML, ""), tls=True) as server:
         with pytest.raises(Fault) as unsigned:
             await Stealth(Names([])).send(Request("GET", server.url, policy=policy))

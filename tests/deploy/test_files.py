@@ -46,7 +46,7 @@ def find_instructions(name: str) -> list[str]:
 
 
 def run(command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=60, **options)
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=300, **options)
 
 
 def find_snippets(language: str) -> list[str]:
@@ -235,7 +235,7 @@ def test_the_image_starts_with_nothing_else_and_its_health_check_finds_it(tmp_pa
             foreign.close()
         finally:
             server.send_signal(signal.SIGTERM)
-            server.communicate(timeout=60)
+            server.communicate(timeout=300)
     dead = run(probe, env={**environ, "PORT": found[1]})
 
     assert (refused.returncode, "nobody would have to say who they are" in refused.stderr) == (2, True)

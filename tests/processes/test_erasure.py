@@ -26,7 +26,7 @@ def command(home: Path, environ: dict[str, str], *words: str) -> str:
         cwd=home,
         env={**base, "HOME": str(home), **environ},
         check=True,
-        timeout=60,
+        timeout=300,
     )
     return done.stdout
 

@@ -58,7 +58,7 @@ def serve(
     environ: dict[str, str], messages: list[tuple[str, dict[str, Any]]] = START, options: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
-        [*SERVE, *options], input=conversation(messages), env=environ, capture_output=True, timeout=60, check=False
+        [*SERVE, *options], input=conversation(messages), env=environ, capture_output=True, timeout=300, check=False
     )
 
 
@@ -347,7 +347,7 @@ print(len(found), ",".join(found[-1]), file=sys.stderr)
 def imported(environ: dict[str, str]) -> tuple[int, list[str]]:
     """How many answers there were, and which of the heavy modules were there after the last."""
     command = [sys.executable, "-c", PROBE, ",".join(HEAVY)]
-    done = subprocess.run(command, input=conversation(START), env=environ, capture_output=True, timeout=60, check=True)
+    done = subprocess.run(command, input=conversation(START), env=environ, capture_output=True, timeout=300, check=True)
     count, _, names = done.stderr.decode().strip().partition(" ")
     return int(count), [name for name in names.split(",") if name]
 
@@ -403,7 +403,7 @@ def test_a_call_imports_only_what_it_uses(environ: dict[str, str]) -> None:
         serve(environ)
         command = [sys.executable, "-c", CALLS_PROBE, ",".join(UNUSED)]
         given = conversation(messages)
-        done = subprocess.run(command, input=given, env=environ, capture_output=True, timeout=60, check=True)
+        done = subprocess.run(command, input=given, env=environ, capture_output=True, timeout=300, check=True)
 
     assert b"Otters" in done.stdout
     assert len(done.stdout.splitlines()) == len(messages)
@@ -438,7 +438,7 @@ def test_a_call_behind_the_first_line_compiles_nothing_and_loads_the_specs_that_
         serve(environ)
         command = [sys.executable, "-c", FIRST_PROBE]
         given = conversation([START[0], call])
-        done = subprocess.run(command, input=given, env=environ, capture_output=True, timeout=60, check=True)
+        done = subprocess.run(command, input=given, env=environ, capture_output=True, timeout=300, check=True)
 
     assert b"Otters" in done.stdout
     loaded, compiled = done.stderr.decode().split("\n")[-3:-1]
@@ -453,7 +453,7 @@ def test_the_installed_entry_point_starts_the_same_server(environ: dict[str, str
         pytest.skip("the package is not installed beside this interpreter")
 
     done = subprocess.run(
-        [str(entry), "serve"], input=conversation(START), env=environ, capture_output=True, timeout=60, check=True
+        [str(entry), "serve"], input=conversation(START), env=environ, capture_output=True, timeout=300, check=True
     )
 
     assert listed(done) == ["demo_find"]

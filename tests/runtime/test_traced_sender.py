@@ -10,7 +10,7 @@ from specloom.runtime import TracedSender
 from tests.support.loopback import Call, Loopback, Reply
 from tests.support.traces import Spans, tracing
 
-POLICY = Policy(allow_private=True, timeout=5.0)
+POLICY = Policy(allow_private=True, timeout=60.0)
 SECRET = "Pl4ntedV4lue"
 
 

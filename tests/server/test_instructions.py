@@ -32,7 +32,7 @@ def told(cache: Path, *selection: str) -> str:
         env={**os.environ, "SPECLOOM_CACHE_DIR": str(cache)},
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=300,
         check=True,
     )
     text: str = json.loads(done.stdout)["result"]["instructions"]

@@ -422,7 +422,7 @@ def test_several_processes_write_one_chain(tmp_path):
     path = tmp_path / "audit.jsonl"
     children = [subprocess.Popen([sys.executable, "-c", WRITER, str(path)]) for _ in range(3)]
 
-    codes = [child.wait(timeout=60) for child in children]
+    codes = [child.wait(timeout=300) for child in children]
 
     assert codes == [0, 0, 0]
     assert (verify(path, [KEY]).rows, verify(path, [KEY]).problem) == (420, "")

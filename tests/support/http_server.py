@@ -17,7 +17,7 @@ from specloom.http.service import HttpService
 from specloom.http.settings import read_settings
 from tests.support.demo_server import Demo, catalogue
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 ACCEPT = "application/json, text/event-stream"
 MODERN = "2026-07-28"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 DEMO = Path(__file__).parent / "demo_server.py"
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"

@@ -815,7 +815,7 @@ def test_two_processes_write_a_paper_once(tmp_path: Path) -> None:
         for mark in "ab"
     ]
 
-    wrote = sorted(one.communicate(timeout=60)[0].strip() for one in running)
+    wrote = sorted(one.communicate(timeout=300)[0].strip() for one in running)
 
     assert wrote == ["False", "True"]
     body = (tmp_path / f"{KEY}.pdf").read_bytes()

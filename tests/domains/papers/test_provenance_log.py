@@ -138,7 +138,7 @@ def test_processes_that_share_a_log_keep_one_chain(tmp_path: Path) -> None:
     )
     running = [subprocess.Popen([sys.executable, "-c", code, str(path)]) for _ in range(2)]
 
-    assert [one.wait(60) for one in running] == [0, 0]
+    assert [one.wait(300) for one in running] == [0, 0]
     assert verify(path) == log_module.ChainVerdict(40)
 
 
