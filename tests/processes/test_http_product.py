@@ -413,6 +413,35 @@ def test_a_tenant_has_settings_of_its_own_and_answers_that_are_apart(tmp_path: P
             assert "SEARXNG_URLS" in process.stderr.read()
 
 
+def test_a_tool_that_a_tenant_has_switched_off_is_not_there_for_it(tmp_path: Path) -> None:
+    keys = {tenant: make_key(tmp_path, tenant) for tenant in ("acme", "globex")}
+    file = tmp_path / "tenants.yaml"
+    file.write_text("acme: {ZOTERO_WRITE: 'false', MEMORY_ENABLED: ''}\n", "utf-8")
+    shown = {"SPECLOOM_TOOLSETS": "all", "SPECLOOM_PAPERS_SHARED": "true", "SPECLOOM_TENANTS": str(file)}
+    switched = {"ZOTERO_WRITE": "true", "MEMORY_ENABLED": "true"}
+
+    def list_tools(port: int, tenant: str) -> set[str]:
+        listed = post(port, request(1, "tools/list"), Authorization=f"Bearer {keys[tenant]}").json
+        return {tool["name"] for tool in listed["result"]["tools"]}
+
+    def say(port: int, tenant: str, *asked: Any) -> str:
+        return post(port, call(1, *asked), Authorization=f"Bearer {keys[tenant]}").body.decode()
+
+    adding = "zotero_add", {"bibliography": "@book{otters, title={Otters}}", "format": "bibtex", "dry_run": True}
+    with serving(tmp_path, **shown, **switched) as (port, process):
+        missing = list_tools(port, "globex") - list_tools(port, "acme")
+        told = [say(port, "acme", *one) for one in (adding, ("call_tool", {"name": adding[0], "arguments": adding[1]}))]
+        others = say(port, "globex", *adding)
+        file.write_text("acme: {ZOTERO_WRITE: 'true'}\n", "utf-8")
+        process.send_signal(signal.SIGHUP)
+        while "zotero_add" not in list_tools(port, "acme"):
+            assert process.poll() is None
+
+    assert missing == {"zotero_add", "zotero_label", "memory_save", "memory_recall", "memory_delete"}
+    assert all("Unknown tool" in one for one in told)
+    assert "Unknown tool" not in others
+
+
 @pytest.mark.skipif(importlib.util.find_spec(TYPED) is None, reason=f"{TYPED} is not installed")
 async def test_the_typed_client_of_another_server_is_served(tmp_path: Path) -> None:
     typed = importlib.import_module(f"{TYPED}.client")

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from specloom.plugins import split_owner
-from specloom.server import list_settings, load_heads
+from specloom.server import find_switched_off, list_settings, load_heads
 
 from .identity import Tenants, load_tenants
 
@@ -27,6 +27,31 @@ def read_tenants(environ: Mapping[str, str]) -> Tenants:
     """What tenants have set for themselves; a VariableError for what is wrong in it."""
     path = environ.get(TENANTS, "").strip()
     return load_tenants(path, list_settings(load_heads(environ)[0])) if path else Tenants()
+
+
+class TenantSwitches:
+    """Which tools tenants have switched off for themselves: a switch of the server holds where they set none."""
+
+    def __init__(self, tenants: Tenants, environ: Mapping[str, str]) -> None:
+        """`tenants` have settings of their own, over those of the `environ`."""
+        self._environ = environ
+        self._off: dict[str, frozenset[str]] = {}
+        self.renew(tenants)
+
+    def renew(self, tenants: Tenants) -> None:
+        """From now on tenants have set this for themselves."""
+        heads = load_heads(self._environ)[0] if tenants.own else None
+        off = {}
+        if heads is not None:
+            switches = {one.opt_in for one in heads.tools.values() if one.opt_in}
+            for tenant, own in tenants.own.items():
+                if not switches.isdisjoint(own):
+                    off[tenant] = find_switched_off(heads, tenants.environ_of(tenant, self._environ))
+        self._off = off
+
+    def find_off(self, tenant: str) -> frozenset[str]:
+        """The names of the tools that a tenant has not."""
+        return self._off.get(tenant, frozenset())
 
 
 class OwnerEngine:

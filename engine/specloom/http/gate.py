@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Protocol
 
 from specloom.core import dataclass
@@ -74,8 +74,16 @@ class OpenGate:
 class IdentityGate:
     """Callers are who their token or their API key says."""
 
-    def __init__(self, authenticator: Authenticator, tools: Collection[str]) -> None:
+    def __init__(
+        self,
+        authenticator: Authenticator,
+        tools: Collection[str],
+        *,
+        find_off: Callable[[str], frozenset[str]] = lambda _: frozenset(),
+    ) -> None:
+        """`find_off` tells the tools that a tenant has switched off for itself: for its callers there are none such."""
         self._authenticator = authenticator
+        self._find_off = find_off
         self._tools = frozenset(tools)
         metadata = authenticator.metadata
         self._metadata_url = metadata.url if metadata is not None else ""
@@ -98,12 +106,15 @@ class IdentityGate:
         if policy.enforced:
             allowed = frozenset(policy.visible(identity, self._tools - UNSEARCHED))
             tools = allowed | (UNSEARCHED & self._tools) if allowed else allowed
+        if off := self._find_off(identity.tenant):
+            tools = (self._tools if tools is None else tools) - off
         return Caller(identity.owner, identity.is_operator, identity, tools)
 
     def check(self, caller: Caller, message: dict[str, Any]) -> None:
         params = message.get("params")
         name = params.get("name") if message.get("method") == "tools/call" and isinstance(params, dict) else None
-        if caller.identity is None or caller.tools is None or name in caller.tools or name not in self._tools:
+        known = self._tools - self._find_off(caller.identity.tenant) if caller.identity is not None else self._tools
+        if caller.identity is None or caller.tools is None or name in caller.tools or name not in known:
             return  # the protocol itself says what there is not
         try:
             self._authenticator.scopes.check_tool(caller.identity, str(name))

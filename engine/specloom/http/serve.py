@@ -40,7 +40,7 @@ from specloom.storage import (
 
 from .admin_keys import AdminSettings, read_admin_settings
 from .app import HttpApp
-from .engine import OwnerEngine, read_tenants
+from .engine import OwnerEngine, TenantSwitches, read_tenants
 from .gate import IdentityGate, OpenGate
 from .guards import GuardedProtocol, make_protocol
 from .health import Health
@@ -109,6 +109,7 @@ def serve_http(address: str, selection: Selection, *, workers: str = "", replay:
 
         tracer = find_tracer()
         own = tenants if life is None else read_tenants(environ)
+        switches = TenantSwitches(own, environ)
         engines: list[OwnerEngine] = []
 
         def load() -> Engine:
@@ -140,10 +141,13 @@ def serve_http(address: str, selection: Selection, *, workers: str = "", replay:
                 return
             for engine in engines:
                 engine.renew(tenants)
+            switches.renew(tenants)
             service.forget_backends()
             warn(f"SPECLOOM_TENANTS was read anew: {len(tenants.own)} tenants have settings of their own")
 
-        return asyncio.run(_serve(service, settings, identities, listener, life, backplane, limits, operations, renew))
+        return asyncio.run(
+            _serve(service, settings, identities, listener, life, backplane, limits, operations, switches, renew)
+        )
 
     if count == 1:
         return work(0, None)
@@ -300,6 +304,7 @@ async def _serve(
     backplane: Backplane,
     limits: HttpLimits | None,
     operations: Operations,
+    switches: TenantSwitches,
     renew: Callable[[], object],
 ) -> int:
     """Be a worker; `life` is what its parent has given it, and `renew` what SIGHUP asks of one without a parent."""
@@ -318,7 +323,7 @@ async def _serve(
         if shared is not None:
             await shared.start()
         try:
-            gate = IdentityGate(authenticator, service.catalogue.tool_names)
+            gate = IdentityGate(authenticator, service.catalogue.tool_names, find_off=switches.find_off)
             app = HttpApp(service, settings, gate, authenticator.metadata, limits=limits)
             app.health = health
             others = operations.open(app, service, shared or authenticator.revocations)

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         run,
         warn,
     )
-    from .variables import examine_environment, list_settings
+    from .variables import examine_environment, find_switched_off, list_settings
 
 __getattr__ = exports(
     __name__,
@@ -68,6 +68,6 @@ __getattr__ = exports(
             "ServeOptions check_shared default_selection load_catalogue make_backends make_executor make_presenter "
             "open_run_folder read_switch report run warn"
         ),
-        "variables": "examine_environment list_settings",
+        "variables": "examine_environment find_switched_off list_settings",
     },
 )

@@ -50,6 +50,17 @@ def list_settings(heads: Heads) -> Mapping[str, Setting]:
     return {**{one.stand_in: one for one in settings.values() if one.stand_in}, **settings}
 
 
+def find_switched_off(heads: Heads, environ: Mapping[str, str]) -> frozenset[str]:
+    """The tools whose own switch is off in an environment. A switch that cannot be read is off."""
+    from specloom.runtime import read_settings
+
+    return frozenset(
+        name
+        for name, tool in heads.tools.items()
+        if tool.opt_in and not read_settings({tool.opt_in: tool.settings[tool.opt_in]}, environ)[0][tool.opt_in]
+    )
+
+
 def examine_environment(
     environ: Mapping[str, str], heads: Heads, collections: Iterable[CollectionSpec]
 ) -> EnvironmentVerdict:
