@@ -413,6 +413,27 @@ def test_a_tenant_has_settings_of_its_own_and_answers_that_are_apart(tmp_path: P
             assert "SEARXNG_URLS" in process.stderr.read()
 
 
+def test_an_argument_that_is_wrong_only_once_somebody_was_asked_costs_a_day_s_quota(tmp_path: Path) -> None:
+    held = {"Authorization": f"Bearer {make_key(tmp_path, 'acme')}"}
+    body = f"<html><body><article><h1>Otters</h1><p>{'They eat fish and crabs. ' * 60}</p></article></body></html>"
+
+    with Loopback(lambda _: (200, {"Content-Type": "text/html"}, body)) as site:
+        allowed = {"SPECLOOM_ALLOW_PRIVATE": "true", "CHROME_PATH": "disabled", "DAILY_QUOTA_PER_TENANT": "2"}
+        with serving(tmp_path, live=True, SPECLOOM_TOOLSETS="all", **allowed) as (port, _):
+
+            def read(page: str, **more: str) -> str:
+                asked = call(1, "read_more", {"source": f"http://127.0.0.1:{site.port}/{page}", **more})
+                return str(post(port, asked, **held).json["result"]["content"][0]["text"])
+
+            free = [read("a", links="all") for _ in range(3)]
+            told = [read(page, section="nowhere") for page in "abcd"]
+
+    assert all("links" in one for one in free)
+    assert [one.startswith("no section 'nowhere'") for one in told] == [True, True, False, False]
+    assert "DAILY_QUOTA_PER_TENANT" in told[-1]
+    assert {one.path for one in site.calls} <= {"/a", "/b", "/robots.txt"}
+
+
 def test_a_tool_that_a_tenant_has_switched_off_is_not_there_for_it(tmp_path: Path) -> None:
     keys = {tenant: make_key(tmp_path, tenant) for tenant in ("acme", "globex")}
     file = tmp_path / "tenants.yaml"

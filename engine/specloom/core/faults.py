@@ -131,6 +131,8 @@ class Fault(Exception):  # noqa: N818 - a fault is an answer, and the domain's w
         """What was asked before it failed and for how much, as `_meta.cost` says it."""
         self.also: dict[str, Any] = {}
         """What else the block tells, under published names: of something beside what failed."""
+        self.has_asked = False
+        """Somebody outside was sent a request before it failed, for this call or for one that this one has joined."""
         self.unsent = False
         """Nobody could be asked: there was no connection."""
         self.may_have_written = False
@@ -161,7 +163,7 @@ class Fault(Exception):  # noqa: N818 - a fault is an answer, and the domain's w
             near=self.near,
         )
         told.tried, told.spent, told.also = self.tried, self.spent, self.also
-        told.unsent, told.may_have_written = self.unsent, self.may_have_written
+        told.has_asked, told.unsent, told.may_have_written = self.has_asked, self.unsent, self.may_have_written
         return told
 
     def after_writing(self) -> Fault:

@@ -61,7 +61,7 @@ RECHECK = 1.0
 """Seconds for which a quota that is used up is taken for that without a look."""
 TOOL_PREFIX = "RATE_LIMIT_TOOL_"
 UNASKED = frozenset({"validation", "config", "circuit_open"})
-"""Faults of calls for which nobody was asked."""
+"""Faults of calls for which nobody was asked, unless they say that somebody was."""
 
 
 # --- Settings ---------------------------------------------------------------------------------------------------------
@@ -592,7 +592,7 @@ class LimitedBackend(ForwardingBackend):
         try:
             return await super().call_tool(name, arguments, call)
         except Fault as fault:
-            has_asked = fault.kind not in UNASKED
+            has_asked = fault.has_asked or fault.kind not in UNASKED
             raise
         finally:
             bill.end(is_kept=call.is_kept, has_asked=has_asked)

@@ -778,6 +778,7 @@ class Executor:
             outcome = await conduct(running, ask, run, deadline=tool.deadline, progress=progress)
         except Fault as fault:
             fault.spent = question.bill.to_json()
+            fault.has_asked = bool(fault.spent) or any(context.has_sent for context in contexts)
             raise
         outcome.cost = question.bill.to_json()
         outcome.lives = [*lives, *(life for context in contexts for life in context.lives)]

@@ -90,6 +90,8 @@ class LiveContext:
         self._since = engine.cache.generation if engine.cache is not None else None
         self._bill = bill if bill is not None else CallBill()
         self._written = written
+        self.has_sent = False
+        """Whether it has sent a request of its own, such as for a page; what providers were asked is on the bill."""
         self.lives: list[Life] = []
         """Of everything that came from the cache, when it was made and when it ends, in seconds since the epoch."""
         self.artifacts: list[Artifact] = []
@@ -199,6 +201,7 @@ class LiveContext:
         return await PROCEDURES[procedure].function(self, parameters)
 
     async def send(self, request: Request) -> Response:
+        self.has_sent = True
         return redact_response(await self._engine.sender.send(request), secrets_of(request))
 
     async def remember(self, key: str, ttl: float, make: Callable[[], Awaitable[Any]]) -> Kept:
