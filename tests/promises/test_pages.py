@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,8 @@ import pytest
 
 from specloom.cache import AnswerCache
 from specloom.core import Request
+from specloom.model import Model
+from tests.promises.test_failing_providers import at_once
 from tests.support import paged
 from tests.support.paged import Pages, day, serve, title
 from tests.support.shipped import shipped_model
@@ -280,9 +282,9 @@ BY_TOOL = {walk.tool: walk for walk in reversed(WALKS)}
 NAMES = [f"{walk.operation}-{walk.size}" for walk in WALKS]
 
 
-def make(upstreams: Upstreams, *, cached: bool = True) -> Product:
+def make(upstreams: Upstreams, *, cached: bool = True, model: Model | None = None) -> Product:
     cache = AnswerCache(disk=None, key=None, clock=lambda: NOW, warn=pytest.fail) if cached else None
-    return Product(upstreams, KEYS, cache=cache)
+    return Product(upstreams, KEYS, cache=cache, model=model)
 
 
 async def follow(walk: Walk, product: Product, cursor: str | None) -> tuple[list[str], str | None]:
@@ -348,26 +350,105 @@ INDEXES: Mapping[str, Stub] = {
 """Three indexes that know parts of the same three hundred works."""
 
 
-@pytest.mark.parametrize("at", [2, 3, 5])
-async def test_merged_rows_come_once_each_where_an_index_fails_on_its_second_asking(at: int) -> None:
+BROKEN: Stub = (503, {}, {})
+ADDRESS = {name.split(".")[1]: name for name in INDEXES if "europepmc" not in name} | {
+    "europepmc": "europepmc/webservices/rest/search"
+}
+
+
+async def walk_merged(
+    broken: Callable[[int], Mapping[str, Stub]], size: int, *, cached: bool = False, tokens: int = 100_000
+) -> tuple[list[str], list[list[str]]]:
+    """The titles of a walk through three indexes of which some are broken at its Nth call, and the notices of each.
+
+    A page that is refused is asked for once more.
+    """
     shown: list[str] = []
+    notices: list[list[str]] = []
     cursor: dict[str, str] = {}
-    for call in range(1, 60):
-        stubs = {**INDEXES, **({"api.crossref.org/works": (503, {}, {})} if call == at else {})}
-        # Nothing is kept: each call is one of a server of its own.
-        product = make(Upstreams(stubs, otherwise=(404, {}, {})), cached=False)
-        result = await product.call("academic_search", query="otters", num_results=15, max_tokens=100_000, **cursor)
+    upstreams = Upstreams(otherwise=(404, {}, {}))
+    product = make(upstreams, model=at_once())
+    for call in range(1, 200):
+        # Nothing is kept where it is not: each call is one of a server of its own.
+        product = product if cached else make(upstreams, cached=False, model=at_once())
+        upstreams.stubs = {**INDEXES, **broken(call)}
+        asked = {"query": "otters", "num_results": size, "max_tokens": tokens, **cursor}
+        result = await product.call("academic_search", **asked)
         if result.get("isError"):
-            assert call == at
-            assert "can only be told where crossref can be asked again" in result["content"][0]["text"]
+            assert broken(call), result
             continue
         answer = result["structuredContent"]
+        notices.append(answer.get("notices", []))
         shown += [paper["title"] for paper in answer["papers"]]
         if answer.get("nextCursor") is None:
-            break
+            return shown, notices
         cursor = {"cursor": answer["nextCursor"]}
+    raise AssertionError("it never ends")
 
-    assert sorted(shown) == [title(n) for n in range(300)]
+
+@pytest.mark.parametrize(
+    ("index", "size", "tokens", "cached", "calls"),
+    [
+        ("crossref", 15, 100_000, False, 5),
+        ("europepmc", 40, 100_000, True, 8),
+        ("openalex", 100, 100_000, False, 3),
+        ("crossref", 60, 3_000, False, 6),
+        ("openalex", 60, 3_000, True, 6),
+    ],
+)
+async def test_an_index_that_fails_once_beside_others_is_asked_again_and_no_row_is_lost(
+    index: str, size: int, tokens: int, cached: bool, calls: int
+) -> None:
+    for at in range(1, calls + 1):
+        broken = {ADDRESS[index]: BROKEN}
+        shown, _ = await walk_merged(
+            lambda call, at=at, broken=broken: broken if call == at else {}, size, tokens=tokens, cached=cached
+        )
+        assert sorted(shown) == [title(n) for n in range(300)], at
+
+
+async def test_an_index_that_fails_beside_others_is_told_as_one_that_comes_again() -> None:
+    _, notices = await walk_merged(lambda call: {ADDRESS["crossref"]: BROKEN} if call == 1 else {}, 100)
+
+    assert notices[0][0] == "Crossref failed; its rows are missing, and the next page asks it again."
+    assert not any("its rows are missing" in one for page in notices[1:] for one in page)
+
+
+async def test_an_index_that_fails_twice_in_a_row_is_told_as_one_that_is_left_out_and_asked_no_more() -> None:
+    shown, notices = await walk_merged(lambda _: {ADDRESS["crossref"]: BROKEN}, 50)
+
+    told = [one for page in notices for one in page if "Crossref failed; its rows" in one]
+    assert told == [
+        "Crossref failed; its rows are missing, and the next page asks it again.",
+        "Crossref failed; its rows are missing, and further pages are without it.",
+    ]
+    others = {title(n) for n in (*paged.OPENALEX, *paged.EUROPEPMC)}
+    assert len(shown) == len(set(shown))
+    assert set(shown) == others
+
+
+async def test_the_last_index_that_is_left_is_waited_for_however_often_it_fails() -> None:
+    # The others have ended by then, so that a page without it would be no page.
+    upstreams = Upstreams(INDEXES, otherwise=(404, {}, {}))
+    question = {"query": "otters", "num_results": 100, "max_tokens": 100_000}
+    indexes = {
+        **INDEXES,
+        ADDRESS["openalex"]: serve(paged.openalex, 0),
+        ADDRESS["europepmc"]: serve(paged.europepmc, 1),
+    }
+    upstreams.stubs = {**indexes, ADDRESS["crossref"]: BROKEN}
+    first = await make(upstreams, cached=False, model=at_once()).answer("academic_search", **question)
+
+    for _ in range(3):
+        product = make(upstreams, cached=False, model=at_once())
+        refused = await product.call("academic_search", **question, cursor=first["nextCursor"])
+        assert refused["isError"]
+        assert "the next page can only come from crossref" in refused["content"][0]["text"]
+    upstreams.stubs = indexes
+    second = await make(upstreams, cached=False).answer("academic_search", **question, cursor=first["nextCursor"])
+
+    assert len(first["papers"]) == 1
+    assert len(second["papers"]) == 100
 
 
 def _seal(content: list[Any]) -> str:

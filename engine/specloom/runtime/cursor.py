@@ -31,6 +31,10 @@ _MARK, _TOLD_ROOM = 4, 12
 _SEEN = re.compile(r"(?:[A-Za-z0-9_-]{4}){0,340}")
 _FORM = re.compile(r"[A-Za-z0-9_-]+")
 _MOST_PROVIDERS = 16
+_RETRIED, _WAITING = 1, 2
+"""States of a position: its provider failed when it was asked last, or is not asked before this round was told."""
+_LONGEST_POSITION = 4
+"""Provider, page, rows of it that were given, and state."""
 _MOST = 100_000
 """Rows that a page can have been cut at, far above what any has."""
 
@@ -92,17 +96,27 @@ def find_begin(run: PlanRun, given: Mapping[str, Any]) -> AnswerEnd | None:
     positions = tuple((name, begin) for name, begin, _ in outcome.pages)
     size = given.get(tool.cursor.size) if tool.cursor.size else None
     offset, seen = (cursor.offset, cursor.seen) if cursor is not None else (0, "")
-    return AnswerEnd(outcome.strategy, positions, offset, size, outcome.is_again, seen)
+    retried = cursor.retried & {name for name, _ in positions} if cursor is not None else frozenset[str]()
+    waiting = tuple(outcome.waiting.items())
+    return AnswerEnd(
+        outcome.strategy, positions, offset, size, outcome.is_again, seen, retried=retried, waiting=waiting
+    )
 
 
 def find_next(run: PlanRun, offset: int, given: Mapping[str, Any]) -> AnswerEnd | None:
-    """Where the next part begins: in the middle of what came, with so many rows of it given, or behind it."""
+    """Where the next part begins: in the middle of what came, with so many rows of it given, or behind it.
+
+    Who failed beside others is asked again behind it, from where they were.
+    """
     tool, outcome = run.tool, run.outcome
     assert tool.cursor is not None
+    waiting = tuple(outcome.waiting.items())
+    retried: frozenset[str] = frozenset()
     if offset:
         positions = tuple((name, begin) for name, begin, _ in outcome.pages)
     else:
         positions = tuple((name, answer.following) for name, _, answer in outcome.pages if answer.following is not None)
+        positions, waiting, retried = positions + waiting, (), frozenset(outcome.waiting)
     if not positions:
         return None
     size = given.get(tool.cursor.size) if tool.cursor.size else None
@@ -112,7 +126,9 @@ def find_next(run: PlanRun, offset: int, given: Mapping[str, Any]) -> AnswerEnd 
 
         # A thing that one provider gives now another one may give later.
         seen = join_marks(seen, outcome.marks)
-    return AnswerEnd(outcome.strategy, positions, offset, size, outcome.is_again, seen)
+    return AnswerEnd(
+        outcome.strategy, positions, offset, size, outcome.is_again, seen, retried=retried, waiting=waiting
+    )
 
 
 def find_more(outcome: ProviderOutcome) -> bool | None:
@@ -122,6 +138,8 @@ def find_more(outcome: ProviderOutcome) -> bool | None:
     known = [answer.has_more for _, _, answer in outcome.pages]
     if any(known):
         return True
+    if outcome.waiting:
+        return None
     return False if known and None not in known else None
 
 
@@ -161,7 +179,8 @@ def write_cursors(tool: Tool, given: Mapping[str, Any], cursors: Iterable[Answer
 
 
 def _to_text(question: str, cursor: AnswerEnd) -> str:
-    positions = [[name, at.page, at.skip] if at.skip else [name, at.page] for name, at in cursor.positions]
+    positions = [_write_position(name, at, _RETRIED if name in cursor.retried else 0) for name, at in cursor.positions]
+    positions += [_write_position(name, at, _WAITING) for name, at in cursor.waiting]
     fields = [cursor.strategy, cursor.offset, cursor.size or 0, int(cursor.is_again)]
     fields += [cursor.told] if cursor.told else []
     head, seen = [VERSION, question, *fields], cursor.seen
@@ -172,6 +191,12 @@ def _to_text(question: str, cursor: AnswerEnd) -> str:
         seen = seen[-(-beyond // _MARK) * _MARK :]
         text = _write([*head, *([seen] if seen else []), *positions])
     return text
+
+
+def _write_position(name: str, at: PagePosition, state: int) -> list[Any]:
+    if state:
+        return [name, at.page, at.skip, state]
+    return [name, at.page, at.skip] if at.skip else [name, at.page]
 
 
 def _write(content: list[Any]) -> str:
@@ -197,10 +222,13 @@ def read_cursor(tool: Tool, given: Mapping[str, Any], text: str, model: Model) -
         raise _refused(tool)
     if again and strategy.again is None:
         raise _refused(tool)
-    positions = tuple(_to_position(tool, strategy, pair, model) for pair in pairs)
-    if len({name for name, _ in positions}) < len(positions):
+    read = [_to_position(tool, strategy, pair, model) for pair in pairs]
+    positions = tuple((name, position) for name, position, state in read if state != _WAITING)
+    if len({name for name, *_ in read}) < len(read) or not positions:
         raise _refused(tool)
-    return AnswerEnd(at, positions, offset, _bound_size(tool, size), bool(again), seen, told)
+    waiting = tuple((name, position) for name, position, state in read if state == _WAITING)
+    retried = frozenset(name for name, _, state in read if state == _RETRIED)
+    return AnswerEnd(at, positions, offset, _bound_size(tool, size), bool(again), seen, told, retried, waiting)
 
 
 _FIELDS = 7
@@ -225,11 +253,13 @@ def _parse(tool: Tool, text: str) -> list[Any]:
     return content
 
 
-def _to_position(tool: Tool, strategy: Strategy, pair: Any, model: Model) -> tuple[str, PagePosition]:
-    if not isinstance(pair, list) or len(pair) not in (2, 3):
+def _to_position(tool: Tool, strategy: Strategy, pair: Any, model: Model) -> tuple[str, PagePosition, int]:
+    if not isinstance(pair, list) or not 2 <= len(pair) <= _LONGEST_POSITION:
         raise _refused(tool)
-    name, page, skip = (*pair, 0)[:3]
-    if not isinstance(name, str) or not isinstance(page, str) or not _is_count(skip):
+    name, page, skip, state = (*pair, 0, 0)[:_LONGEST_POSITION]
+    if not isinstance(name, str) or not isinstance(page, str) or not _is_count(skip) or not _is_count(state):
+        raise _refused(tool)
+    if state > _WAITING or (state and strategy.kind != "gather"):
         raise _refused(tool)
     if name not in model.heads.offering(strategy.operation):
         raise _refused(tool, "whoever gave it is not among those that are asked here")
@@ -239,7 +269,7 @@ def _to_position(tool: Tool, strategy: Strategy, pair: Any, model: Model) -> tup
             raise _refused(tool)
     elif not is_page(paging, page):
         raise _refused(tool)
-    return name, PagePosition(page, skip)
+    return name, PagePosition(page, skip), state
 
 
 def _bound_size(tool: Tool, size: int) -> int | None:

@@ -94,8 +94,9 @@ def say_shortfall(one: Shortfall, model: Model) -> str:
     of = f" of {one.missing} of {one.of}" if one.of > 1 else ""
     if what:
         return f"{failures}; missing: {what}{of}."
-    names = {fault.provider for fault in one.failed}
-    return f"{failures}; {'its' if len(names) == 1 else 'their'} rows are missing."
+    its, it = ("its", "it") if len({fault.provider for fault in one.failed}) == 1 else ("their", "them")
+    further = {"again": f", and the next page asks {it} again", "none": f", and further pages are without {it}"}
+    return f"{failures}; {its} rows are missing{further.get(one.further, '')}."
 
 
 def say_parts(provider: str, answer: Answer, model: Model) -> list[str]:

@@ -785,6 +785,8 @@ class Executor:
         outcome.artifacts = [kept for context in contexts for kept in context.artifacts]
         # What is told in parts of an answer that is not kept is made again for each of these.
         is_made_again = tool.cache is None and bool(outcome.begin)
+        # Where somebody failed, what the others gave is told again without them.
+        is_made_again = is_made_again or bool(outcome.waiting)
         if is_made_again or (outcome.cursor is not None and outcome.cursor.offset):
             for _, _, answer in outcome.pages:
                 if answer.keep is not None:

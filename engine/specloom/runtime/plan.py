@@ -61,6 +61,8 @@ class Shortfall:
     """For how many of how many rows or items it is missing, where there are several."""
     is_main: bool = False
     """What the plan itself asked for, and nothing beside it."""
+    further: str = ""
+    """What further pages have of them: "again" where they are asked once more, "none" where they no longer are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,10 @@ class AnswerEnd:
     """What merged rows were given before, each as a mark."""
     told: int = 0
     """How many rows of the answer that begins here were told, because no more of them fitted."""
+    retried: frozenset[str] = frozenset()
+    """Of those to ask the ones that failed when they were asked last."""
+    waiting: tuple[tuple[str, PagePosition], ...] = ()
+    """Who failed in this round, each with where to begin once all rows of it were told."""
 
 
 @dataclass(slots=True)
@@ -168,6 +174,8 @@ class ProviderOutcome:
     """Something is left out that may be there again soon."""
     pages: list[tuple[str, PagePosition, Answer]] = field(default_factory=list)
     """Of a tool whose answers can be gone on with: who gave rows, from where on, and what with."""
+    waiting: dict[str, PagePosition] = field(default_factory=dict)
+    """Who failed beside them, and from where on they are asked once more on the next page."""
     strategy: int = 0
     """Which strategy of the plan gave them."""
     is_again: bool = False

@@ -118,7 +118,7 @@ def _tell_part(rows: list[Row], run: PlanRun, arguments: Arguments) -> Generator
         if rows or outcome.cursor is None or run.cursor is None or turn == MOST_ROUNDS:
             break
         run = replace(run, cursor=outcome.cursor)
-        outcome.pages, outcome.is_filtered = [], False
+        outcome.pages, outcome.waiting, outcome.is_filtered = [], {}, False
         rows = yield from _strategies(run)
     ends = find_begin(run, arguments.given), outcome.cursor
     outcome.begin, following = write_cursors(tool, arguments.given, ends)
@@ -151,7 +151,7 @@ def _note_passed_over(outcome: ProviderOutcome, rows: list[Row]) -> None:
 def _strategies(run: PlanRun) -> Generator[Ask | AskAll | Run, Any, list[Row]]:
     tool, context, outcome = run.tool, run.context, run.outcome
     empty_from = of = ""
-    applied = False
+    applied, paged = False, 0
     for at, strategy in enumerate(tool.plan):
         if run.cursor is not None and at != run.cursor.strategy:
             continue
@@ -175,7 +175,11 @@ def _strategies(run: PlanRun) -> Generator[Ask | AskAll | Run, Any, list[Row]]:
                 continue
             return []
         ask = {"gather": _gather, "collect": _collect}.get(strategy.kind, _in_turn)
+        pages = outcome.pages
         rows, goes_on = yield from ask(strategy, run)
+        # Who asked nobody any more has not given the pages that are there.
+        paged = at if outcome.pages is not pages else paged
+        outcome.strategy = paged if outcome.pages else at
         if rows is None:
             continue
         if rows and not outcome.is_filtered and goes_on:
@@ -293,7 +297,7 @@ def _take_rows(
     """The rows of whoever has answered; where the next one may have others, those that pass the filters."""
     outcome, name = run.outcome, ask.provider
     if ask.position is not None:
-        outcome.pages = [(name, ask.position, answer)]
+        outcome.pages, outcome.waiting = [(name, ask.position, answer)], {}
     outcome.served_by, outcome.operation, outcome.meta = name, strategy.operation, dict(answer.meta)
     rows = _witness(name, answer.rows) if run.tool.names_providers else answer.rows
     if rows and strategy.outcomes.get("empty", "stop") == "next":
@@ -375,11 +379,11 @@ def _gather(strategy: Strategy, run: PlanRun) -> Ran:
         outcome.note(ask, one)
         outcome.gathered.add((ask.provider, ask.operation))
     answers = [(ask.provider, one) for ask, one in zip(asks, got, strict=True) if isinstance(one, Answer)]
-    faults = [one for one in got if isinstance(one, Fault)]
+    failing = [(ask, one) for ask, one in zip(asks, got, strict=True) if isinstance(one, Fault)]
+    faults = [one for _, one in failing]
     if run.cursor is not None and run.cursor.offset and faults:
         # Without them the rows stand in another order, and what was told of these is not what the cursor counts.
-        lacking = [ask.provider for ask, one in zip(asks, got, strict=True) if isinstance(one, Fault)]
-        raise tell_lacking(faults[0], lacking)
+        raise tell_lacking(faults[0], [ask.provider for ask, _ in failing])
     if faults and not any(one.asked or one.rows for _, one in answers):
         answers = []
     outcome.failed.extend(faults)
@@ -388,8 +392,10 @@ def _gather(strategy: Strategy, run: PlanRun) -> Ran:
     if not answers:
         outcome.passed_over.extend(faults)
         return None, True
-    if faults and any(one.rows for _, one in answers):
-        outcome.shortfalls.append(Shortfall(tuple(faults), is_main=True))
+    if run.tool.cursor is not None:
+        outcome.waiting = _find_waiting(run, failing)
+    if faults and (run.cursor is not None or any(one.rows for _, one in answers)):
+        outcome.shortfalls += _missing_beside(run, failing)
     else:
         outcome.passed_over.extend(faults)
     outcome.served_by = next((name for name, answer in answers if answer.rows), answers[0][0])
@@ -401,6 +407,32 @@ def _gather(strategy: Strategy, run: PlanRun) -> Ran:
     for _, answer in reversed(answers):
         outcome.meta |= answer.meta
     return interleave([_witness(name, answer.rows) for name, answer in answers]), is_next
+
+
+def _find_waiting(run: PlanRun, failing: list[tuple[Ask, Fault]]) -> dict[str, PagePosition]:
+    """Who failed beside others and is asked once more on the next page, each from where it was.
+
+    Whoever fails twice in a row is not waited for again: it would fail on every page.
+    """
+    cursor = run.cursor
+    waiting = dict(cursor.waiting) if cursor is not None else {}
+    for ask, fault in failing:
+        may_recover = KINDS[fault.kind].retryable or fault.kind == "over_budget"
+        if may_recover and ask.position is not None and not (cursor is not None and ask.provider in cursor.retried):
+            waiting[ask.provider] = ask.position
+    return waiting
+
+
+def _missing_beside(run: PlanRun, failing: list[tuple[Ask, Fault]]) -> list[Shortfall]:
+    """What is missing of those who failed beside others, told apart by what further pages have of them."""
+    groups: dict[str, list[Fault]] = {}
+    for ask, fault in failing:
+        if ask.provider in run.outcome.waiting:
+            further = "again"
+        else:
+            further = "none" if run.cursor is not None and ask.provider in run.cursor.retried else ""
+        groups.setdefault(further, []).append(fault)
+    return [Shortfall(tuple(faults), is_main=True, further=further) for further, faults in groups.items()]
 
 
 def _of_different_indexes(names: list[str], most: int | None, run: PlanRun) -> list[str]:
