@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl
 from specloom.core.messages import Request, Response
 from specloom.domains.trust.bibliography import zotero
 from specloom.net.transport import Transport
-from tests.support.loopback import Call, Reply
+from tests.support.loopback import RESET, Call, Reply
 from tests.support.research_server import Web
 
 KEY = "made-up-key-of-nobody"
@@ -26,6 +26,14 @@ LONGEST_TAG = 255
 OWN = ("key", "version", "itemType", "creators", "tags", "collections", "relations", "extra", "parentItem", "note")
 FILE = ("linkMode", "title", "filename", "contentType", "charset", "md5", "mtime", "accessDate", "url")
 Refusal = tuple[int, dict[str, str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """An answer that does not come: whether its write is done, and the status of a gateway; 0 resets the connection."""
+
+    status: int = 0
+    is_done: bool = True
 
 
 @dataclass
@@ -44,6 +52,8 @@ class ZoteroLibrary:
     headers: dict[str, str] = field(default_factory=dict)
     """What stands beside the answers to writes of items."""
     meanwhile: list[Callable[[], None]] = field(default_factory=list)
+    losses: dict[int, Loss] = field(default_factory=dict)
+    """Of the writes, counted from 0, those whose answer is lost."""
     is_open: bool = True
     """Whether the program lets others read."""
     may_move: bool = True
@@ -96,6 +106,14 @@ class ZoteroLibrary:
 
     def __call__(self, call: Call) -> Reply:
         self.calls.append(call)
+        loss = self.losses.get(len(self.writes()) - 1) if call.method == "POST" else None
+        if loss is None:
+            return self._answer(call)
+        if loss.is_done:
+            self._answer(call)
+        return (loss.status, {"Content-Type": "text/html"}, "<h1>Gateway</h1>") if loss.status else RESET
+
+    def _answer(self, call: Call) -> Reply:
         if call.path.startswith("/connector/"):
             return self._save(call)
         if call.path.startswith("/storage/"):

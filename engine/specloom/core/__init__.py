@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         CODES, Diagnostic, Place, Report, TooManyProblemsError, count_errors, did_you_mean, find_nearest, render,
     )
     from .environment import VARIABLES, Variable, VariableError, VariableProblems, read_variable
-    from .faults import KINDS, Action, Fault, all_failed, to_plain
+    from .faults import KINDS, MAY_BE_WRITTEN, Action, Fault, all_failed, to_plain
     from .garbage_collection import collect_seldom, keep
     from .limits import Limiter, Pacer, Rate, parse_duration, parse_rate, parse_size, refuse_start
     from .messages import Answer, Header, Policy, PagePosition, Request, Response, redact_response
@@ -61,7 +61,7 @@ __getattr__ = exports(
             "CODES Diagnostic Place Report TooManyProblemsError count_errors did_you_mean find_nearest render"
         ),
         "environment": "VARIABLES Variable VariableError VariableProblems read_variable",
-        "faults": "KINDS Action Fault all_failed to_plain",
+        "faults": "KINDS MAY_BE_WRITTEN Action Fault all_failed to_plain",
         "garbage_collection": "collect_seldom keep",
         "limits": "Limiter Pacer Rate parse_duration parse_rate parse_size refuse_start",
         "messages": "Answer Header Policy PagePosition Request Response redact_response",

@@ -14,7 +14,7 @@ from mcp import Client
 from tests.support.loopback import Loopback
 from tests.support.research_server import ADA, Server, begin
 from tests.support.research_server import ask as call
-from tests.support.zotero_library import KEY, ToLibrary, ZoteroLibrary
+from tests.support.zotero_library import KEY, Loss, ToLibrary, ZoteroLibrary
 
 BIB = """@article{weir21, title={How otters swim}, author={Weir, Ann and {Otter Survey}}, journal={Rivers}, year={2021},
   doi={10.1234/otters}, keywords={river}, annote={Read part two}}
@@ -706,3 +706,126 @@ def test_files_for_which_no_time_is_left_are_told_and_not_sent(
     assert told["works"][0]["file"] == "failed"
     assert "its PDF was not sent: the time of the call was over" in told["works"][0]["message"]
     assert [item["itemType"] for item in library.items.values()] == ["journalArticle"]
+
+
+LOST = pytest.mark.parametrize(
+    "loss", [Loss(502), Loss(504, is_done=False), Loss(500), Loss(), Loss(is_done=False)], ids=repr
+)
+
+
+@LOST
+def test_works_whose_answer_is_lost_are_unsure_and_those_behind_them_are_not_sent(tmp_path: Path, loss: Loss) -> None:
+    library = ZoteroLibrary(losses={1: loss})
+
+    told, again = ask(tmp_path, library, *[("zotero_add", {"bibliography": books(120)})] * 2)
+
+    assert (told["added"], told["unsure"], told["failed"]) == (50, 50, 20)
+    assert [work["status"] for work in told["works"]] == ["added"] * 50 + ["unsure"] * 50 + ["failed"] * 20
+    assert {work.get("suggestedAction") for work in told["works"][50:100]} == {"look_before_retry"}
+    assert {work.get("suggestedAction") for work in told["works"][:50] + told["works"][100:]} == {None}
+    assert told["works"][50]["message"].endswith("look at what is there before you write it again.")
+    assert told["works"][100]["message"].startswith("not sent, because of what came before: ")
+    assert "may have been written" not in told["works"][100]["message"]
+    assert "Nobody knows whether Zotero has done what was asked for 50 of the works" in told["text"]
+    # Who has looked calls again, and nothing is there twice.
+    assert (again["added"], again["known"]) == ((20, 100) if loss.is_done else (70, 50))
+    assert len(library.works()) == 120
+
+
+@LOST
+def test_a_first_request_whose_answer_is_lost_is_unsure_too(tmp_path: Path, loss: Loss) -> None:
+    library = ZoteroLibrary(losses={0: loss})
+    twice = BIB + "@misc{other, title={Swim}, doi={10.1234/Otters}}"
+
+    told = add(tmp_path, library, bibliography=twice)
+
+    assert (told["added"], told["failed"], told["unsure"]) == (0, 0, 3)
+    assert told["works"][2]["message"] == (
+        "the same work as weir21 of this call, of which nobody knows whether it is there"
+    )
+    assert len(library.writes()) == 1
+
+
+@LOST
+def test_labels_whose_answer_is_lost_are_unsure(tmp_path: Path, loss: Loss) -> None:
+    library = ZoteroLibrary(losses={0: loss, 1: loss})
+    keys = [library.put(itemType="book", title=f"Book {at}", date="2000") for at in range(60)]
+
+    label, added = ask(
+        tmp_path,
+        library,
+        ("zotero_label", {"items": keys, "tags": ["new"], "max_tokens": 20000}),
+        ("zotero_add", {"bibliography": books(1), "tags": ["newer"], "label_known": True}),
+    )
+
+    assert (label["labelled"], label["unsure"], label["failed"]) == (0, 50, 10)
+    assert {row.get("suggestedAction") for row in label["items"]} == {"look_before_retry", None}
+    (work,) = added["works"]
+    assert (work["status"], work["item"], work["suggestedAction"]) == ("unsure", keys[0], "look_before_retry")
+    assert work["message"].startswith("it may be labelled: ")
+
+
+@LOST
+def test_a_note_whose_answer_is_lost_is_told_beside_its_work(tmp_path: Path, loss: Loss) -> None:
+    library = ZoteroLibrary(losses={1: loss})
+
+    told = add(tmp_path, library, bibliography=BIB)
+
+    assert (told["added"], told.get("unsure")) == (2, None)
+    assert told["works"][0]["message"].startswith("its note may have been added: ")
+
+
+@LOST
+def test_a_pdf_whose_last_answer_is_lost_is_unsure(tmp_path: Path, loss: Loss) -> None:
+    library = ZoteroLibrary(losses={4: loss})
+    put_paper(tmp_path)
+
+    told = add(tmp_path, library, refs=["@weir21"], files=True)
+
+    (work,) = told["works"]
+    assert (work["status"], work["file"], work["suggestedAction"]) == ("added", "unsure", "look_before_retry")
+    assert (told["added"], told["files"], len(library.files)) == (1, 0, int(loss.is_done))
+
+
+@pytest.mark.parametrize("at", [1, 2, 3])
+def test_a_pdf_that_cannot_have_arrived_has_failed(tmp_path: Path, at: int) -> None:
+    library = ZoteroLibrary(losses={at: Loss(502)})
+    put_paper(tmp_path)
+
+    told = add(tmp_path, library, refs=["@weir21"], files=True)
+
+    (work,) = told["works"]
+    assert (work["status"], work["file"], work.get("suggestedAction")) == ("added", "failed", None)
+    assert "an attachment" in work["message"] or "its attachment" in work["message"]
+    assert library.files == {}
+
+
+@LOST
+def test_works_that_the_program_may_have_saved_are_unsure(tmp_path: Path, loss: Loss) -> None:
+    library = ZoteroLibrary(losses={1: loss})
+
+    told, again = ask(tmp_path, library, *[("zotero_add", {"bibliography": books(2)})] * 2, is_local=True)
+
+    assert (told["unsure"], told["failed"]) == (2, 0)
+    assert {work["suggestedAction"] for work in told["works"]} == {"look_before_retry"}
+    assert (again["added"], again["known"]) == ((0, 2) if loss.is_done else (2, 0))
+
+
+@LOST
+def test_a_pdf_that_the_program_may_have_is_unsure(tmp_path: Path, loss: Loss) -> None:
+    library = ZoteroLibrary(losses={3: loss})
+    put_paper(tmp_path)
+
+    told = add(tmp_path, library, is_local=True, refs=["@weir21"], files=True)
+
+    assert (told["works"][0]["status"], told["works"][0]["file"], told["files"]) == ("added", "unsure", 0)
+
+
+@LOST
+def test_a_collection_whose_answer_is_lost_ends_the_call_with_what_to_do(tmp_path: Path, loss: Loss) -> None:
+    library = ZoteroLibrary(losses={0: loss})
+
+    told = add(tmp_path, library, bibliography=BIB, collection="New", make_collection=True)
+
+    assert "look at what is there before you write it again" in told["error"]
+    assert library.works() == []

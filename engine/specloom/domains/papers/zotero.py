@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specloom.core import Fault, Policy, Request, dataclass, field
+from specloom.core import MAY_BE_WRITTEN, Fault, Policy, Request, dataclass, field
 from specloom.plugins import Context, procedure
 from specloom.plugins.records import record
 
@@ -44,17 +44,19 @@ _SECONDS_OF_A_FILE = 300.0
 _KEY = re.compile(r"[2-9A-HIJ-NP-Z]{8}")
 _NO_NAME = re.compile(r"[^\w .,()-]")
 _CHANGED = 412
-_UNSURE = ("upstream_unavailable", "network", "layout_changed")
-"""Kinds of fault after which nobody knows whether Zotero took a request."""
+_LOOK = "look_before_retry"
+"""What is suggested for what may have been written, in the word of a fault."""
+_FATES = {"failed": "which failed", "unsure": "of which nobody knows whether it is there"}
 _LATE = "its PDF was not sent: the time of the call was over; put the file there in Zotero by hand"
 
 
 @record
 class ZoteroWork:
-    """What became of a work: `added`, `known` (it is there already), `labelled` (known, with new labels) or `failed`.
+    """What became of a work: `added`, `known` (it is there already), `labelled` (known, with new labels), `failed`, or
+    `unsure`, where the answer was lost and Zotero may have done it: look there before it is written again.
 
     In a dry run what would become of it. `item` is its key in Zotero, `matched_by` how it is known: doi, citekey or
-    title. `file` says of its PDF: sent, there (Zotero had it), none or failed; `message` why something has failed.
+    title. `file` says of its PDF: sent, there (Zotero had it), none, failed or unsure; `message` why.
     """
 
     title: str
@@ -64,6 +66,7 @@ class ZoteroWork:
     matched_by: str | None = None
     file: str | None = None
     message: str | None = None
+    suggested_action: str | None = None
 
 
 @record
@@ -89,6 +92,7 @@ class AddedToZotero:
     labelled: int
     failed: int
     works: Sequence[ZoteroWork]
+    unsure: int | None = None
     collection: ZoteroCollection | None = None
     files: int | None = None
     items: Sequence[dict[str, Any]] | None = None
@@ -100,7 +104,8 @@ class AddedToZotero:
 
 @record
 class LabelledItem:
-    """What became of an item: `labelled`, `unchanged` (it had all of it), `missing` or `failed`.
+    """What became of an item: `labelled`, `unchanged` (it had all of it), `missing`, `failed`, or `unsure`, where the
+    answer was lost and Zotero may have done it.
 
     `merged` says that somebody changed it meanwhile, which was read again and kept.
     """
@@ -110,6 +115,7 @@ class LabelledItem:
     title: str | None = None
     merged: bool | None = None
     message: str | None = None
+    suggested_action: str | None = None
 
 
 @record
@@ -120,6 +126,7 @@ class LabelledItems:
     unchanged: int
     failed: int
     items: Sequence[LabelledItem]
+    unsure: int | None = None
     collection: ZoteroCollection | None = None
     dry_run: bool | None = None
 
@@ -152,6 +159,7 @@ class _Addition:
             matched_by=self.matched_by or None,
             file=self.file or None,
             message="; ".join(self.messages) or None,
+            suggested_action=_LOOK if "unsure" in (self.status, self.file) else None,
         )
 
 
@@ -227,22 +235,29 @@ async def add_to_zotero(
     for row in known:
         if row.first is not None:
             row.key = row.first.key
-            if row.first.status == "failed":
-                row.status = "failed"
+            if row.first.status in ("failed", "unsure"):
+                row.status = row.first.status
                 row.matched_by = ""
-                row.messages = [f"{row.messages[0]}, which failed"]
+                row.messages = [f"{row.messages[0]}, {_FATES[row.status]}"]
     if label_known and known and provider != SERVICE:
         context.notice(
             "Zotero on this machine takes new works only, so those that it has stay where they are; set ZOTERO_API_KEY "
             "and ZOTERO_LIBRARY to label them."
         )
     counts = {status: sum(row.status == status for row in rows) for status in ("added", "known", "labelled", "failed")}
+    unsure = sum(row.status == "unsure" for row in rows)
+    if unsure:
+        context.notice(
+            f"Nobody knows whether Zotero has done what was asked for {unsure} of the works: look there before you "
+            "call again; those that are there by then are not added twice."
+        )
     if with_files:
         losses.pop("files", None)
     return AddedToZotero(
         provider=provider,
         **counts,
         works=[row.tell() for row in rows],
+        unsure=unsure or None,
         collection=place,
         files=sum(row.file in ("sent", "there") for row in rows) if with_files else None,
         items=sent if dry_run else None,
@@ -289,6 +304,7 @@ async def label_zotero(
         unchanged=sum(row.status == "unchanged" for row in rows),
         failed=sum(row.status in ("failed", "missing") for row in rows),
         items=rows,
+        unsure=sum(row.status == "unsure" for row in rows) or None,
         collection=place,
         dry_run=dry_run or None,
     )
@@ -471,6 +487,11 @@ def _reason(row: Mapping[str, Any]) -> str:
     return f"{message} ({code})" if code else message
 
 
+def _cause(fault: Fault) -> str:
+    """What has failed, for whatever was not written by the request that did."""
+    return fault.message.removesuffix(MAY_BE_WRITTEN).rstrip(" .")
+
+
 # --- the service: new items, labels, files ----------------------------------------------------------------------------
 
 
@@ -479,6 +500,7 @@ async def _write(
 ) -> list[dict[str, Any]]:
     """What became of items, in their order; where a request fails, all of its items have, and so have those behind it.
 
+    Where the answer to a request is lost its items are `unsure`, and those behind it have failed: they are not sent.
     The fault of the first request of all is the call's, unless Zotero may have taken it.
     """
     told: list[dict[str, Any]] = []
@@ -492,13 +514,14 @@ async def _write(
             arguments = {"items": batch} | ({"token": _new_token(context)} if is_new else {})
             answer = await context.ask("zotero_written_items", arguments, provider=SERVICE)
         except Fault as fault:
-            if is_first and not begin and fault.kind not in _UNSURE:
+            if is_first and not begin and not fault.may_have_written:
                 raise
-            stop = fault.message
-            told += [{"outcome": "failed", "message": stop} for _ in batch]
+            stop = _cause(fault)
+            outcome = "unsure" if fault.may_have_written else "failed"
+            told += [{"outcome": outcome, "message": fault.message} for _ in batch]
             continue
         rows = {row["place"]: row for row in answer.rows}
-        unknown = {"outcome": "failed", "message": "Zotero did not tell what became of it; look there"}
+        unknown = {"outcome": "unsure", "message": "Zotero did not tell what became of it; look there"}
         told += [rows.get(at, unknown) for at in range(len(batch))]
         context.tell(begin + len(batch), len(items), f"{begin + len(batch)} of {len(items)}")
     return told
@@ -510,14 +533,17 @@ async def _add_by_service(
     """Add works with their notes and files; a fault only where nothing was written before, which `is_first` says."""
     written = await _write(context, [row.item for row in rows], is_new=True, is_first=is_first)
     for row, told in zip(rows, written, strict=True):
-        is_written = told["outcome"] != "failed"
-        row.status, row.key = ("added", str(told.get("key") or "")) if is_written else ("failed", "")
+        is_written = told["outcome"] not in ("failed", "unsure")
+        row.status, row.key = ("added", str(told.get("key") or "")) if is_written else (told["outcome"], "")
         row.messages += [] if is_written else [_reason(told)]
     added = [row for row in rows if row.status == "added"]
     notes = [(row, note) for row in added for note in row.notes]
     made = [{"itemType": "note", "parentItem": row.key, "tags": [], **note} for row, note in notes]
     for (row, _), told in zip(notes, await _write(context, made, is_new=True), strict=True):
-        row.messages += [] if told["outcome"] != "failed" else [f"its note was not added: {_reason(told)}"]
+        if told["outcome"] == "failed":
+            row.messages.append(f"its note was not added: {_reason(told)}")
+        elif told["outcome"] == "unsure":
+            row.messages.append(f"its note may have been added: {_reason(told)}")
     stop = ""
     for row in added if with_files else ():
         if row.path is None:
@@ -536,7 +562,7 @@ async def _add_by_service(
             row.file = await _send_file(context, row, row.path, within=left)
         except (Fault, OSError) as error:
             row.file = "failed"
-            reason = error.message if isinstance(error, Fault) else error.strerror or "it cannot be read"
+            reason = _cause(error) if isinstance(error, Fault) else error.strerror or "it cannot be read"
             row.messages.append(f"its PDF was not sent: {reason}")
             if row.attachment:
                 # It stays: nothing is deleted there, and a later call adds nothing to a work that is known.
@@ -575,7 +601,10 @@ async def _read_file(path: Path) -> tuple[bytes, int]:
 
 
 async def _send_file(context: Context, row: _Addition, path: Path, *, within: float) -> str:
-    """Make an attachment of an item and send its file: `sent`, or `there` where Zotero has it from before."""
+    """Make an attachment of an item and send its file: `sent`, or `there` where Zotero has it from before.
+
+    `unsure` where all of it was sent and Zotero did not say that it has it.
+    """
     content, changed = await _read_file(path)
     name = _name_file(row.work, path)
     made = {
@@ -591,6 +620,8 @@ async def _send_file(context: Context, row: _Addition, path: Path, *, within: fl
     (told,) = await _write(context, [made], is_new=True)
     if told["outcome"] == "failed":
         raise Fault("bad_request", _reason(told))
+    if told["outcome"] == "unsure":
+        raise Fault("upstream_unavailable", f"an attachment without its file may be there; {_reason(told)}")
     item = row.attachment = str(told["key"])
     digest = hashlib.md5(content, usedforsecurity=False).hexdigest()
     asked = {"item": item, "md5": digest, "filename": name, "size": len(content), "mtime": changed}
@@ -605,7 +636,13 @@ async def _send_file(context: Context, row: _Addition, path: Path, *, within: fl
     answer = await context.send(Request("POST", place["url"], headers=headers, body=body, policy=policy))
     if answer.status not in (200, 201, 204):
         raise Fault("upstream_unavailable", f"the storage of Zotero refused it (HTTP {answer.status})")
-    await context.ask("zotero_uploads", {"item": item, "upload_key": place["upload_key"]}, provider=SERVICE)
+    try:
+        await context.ask("zotero_uploads", {"item": item, "upload_key": place["upload_key"]}, provider=SERVICE)
+    except Fault as fault:
+        if not fault.may_have_written:
+            raise
+        row.messages.append(f"its PDF may be there: {fault.message}")
+        return "unsure"
     return "sent"
 
 
@@ -641,6 +678,8 @@ async def _label(
                 again.append(key)
             elif row["outcome"] == "failed":
                 told[key] = replace(told[key], status="failed", message=_reason(row))
+            elif row["outcome"] == "unsure":
+                told[key] = replace(told[key], status="unsure", message=_reason(row), suggested_action=_LOOK)
         if not again:
             break
         try:
@@ -682,6 +721,9 @@ async def _label_known(
         label = told.get(row.key)
         if label is None or label.status in ("failed", "missing"):
             row.messages.append(f"not labelled: {label.message if label else 'Zotero has no such item'}")
+        elif label.status == "unsure":
+            row.status = "unsure"
+            row.messages.append(f"it may be labelled: {label.message}")
         elif label.status == "labelled":
             row.status = "labelled"
 
@@ -706,19 +748,20 @@ async def _add_by_program(
             for at, row in enumerate(batch)
         ]
         reason = f"not sent, because of what came before: {stop}" if stop else ""
-        unplaced = ""
+        unplaced, outcome = "", "failed"
         try:
             arguments = {"session": session, "items": items} | ({"target": target} if target else {})
             if not stop:
                 answer = await context.ask("zotero_saves", arguments, provider=PROGRAM)
                 unplaced = "; ".join(fault.message.rstrip(".") for fault in answer.failed)
         except Fault as fault:
-            if not begin and fault.kind not in _UNSURE:
+            if not begin and not fault.may_have_written:
                 raise
-            stop = reason = fault.message
+            stop, reason = _cause(fault), fault.message
+            outcome = "unsure" if fault.may_have_written else "failed"
         if reason:
             for row in batch:
-                row.status = "failed"
+                row.status = outcome
                 row.messages.append(reason)
             continue
         for at, row in enumerate(batch):
@@ -752,6 +795,10 @@ async def _hand_over(context: Context, session: str, item: str, row: _Addition, 
         await context.ask("zotero_saved_files", asked, provider=PROGRAM)
         row.file = "sent"
     except (Fault, OSError) as error:
+        if isinstance(error, Fault) and error.may_have_written:
+            row.file = "unsure"
+            row.messages.append(f"its PDF may be there: {error.message}")
+            return
         row.file = "failed"
         reason = error.message if isinstance(error, Fault) else error.strerror or "it cannot be read"
         row.messages.append(f"its PDF was not saved: {reason}")
