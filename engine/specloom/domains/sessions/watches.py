@@ -9,7 +9,17 @@ from dataclasses import field
 from typing import Any
 
 from specloom.core import Fault, all_failed, canonical_url, dataclass, from_epoch
-from specloom.plugins import CONSENTS, REASONS, Collection, CollectionNeed, Context, Item, find_refusal, procedure
+from specloom.plugins import (
+    CONSENTS,
+    REASONS,
+    Collection,
+    CollectionNeed,
+    Context,
+    Item,
+    Refusal,
+    find_refusal,
+    procedure,
+)
 from specloom.plugins.records import record
 
 WATCHES = CollectionNeed("watches", lifetime=True)
@@ -111,8 +121,7 @@ async def change_watch(context: Context, wanted: WatchChange) -> ChangedWatch:
 
     Nobody is asked. Where the new words and provider are watched already, both stay as they are.
     """
-    refusal = await find_refusal(context.state(CONSENTS.name), context.owner, "monitoring")
-    if refusal is not None:
+    if refusal := await _find_refusal(context):
         return ChangedWatch(status=refusal, reason=REASONS[refusal], query=wanted.query)
     if wanted.to_provider not in (None, ANY, *context.offering(SEARCH)):
         known = ", ".join(context.offering(SEARCH)) or "none"
@@ -144,6 +153,12 @@ async def change_watch(context: Context, wanted: WatchChange) -> ChangedWatch:
         ttl_days=told["ttlDays"],
         ends_at=from_epoch(told["until"]),
     )
+
+
+async def _find_refusal(context: Context) -> Refusal | None:
+    """Why nothing may be watched for the caller; None where it may."""
+    purpose = context.state(WATCHES.name).spec.consent
+    return await find_refusal(context.state(CONSENTS.name), context.owner, purpose)
 
 
 def _is_watched(value: Any, now: float) -> bool:
@@ -224,8 +239,7 @@ async def digest(context: Context, limit: int = 20) -> WatchDigest:
 
     What is told counts as seen. A query that nobody answers stays as it was, and is told with the reason.
     """
-    refusal = await find_refusal(context.state(CONSENTS.name), context.owner, "monitoring")
-    if refusal is not None:
+    if refusal := await _find_refusal(context):
         return WatchDigest(status=refusal, reason=REASONS[refusal])
     watches = context.state(WATCHES.name)
     items = [item for item in await watches.items(limit=watches.spec.max_items) if item.value["until"] > context.now()]
