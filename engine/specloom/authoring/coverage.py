@@ -472,7 +472,7 @@ def _cover_values(spec: Spec, report: Report) -> None:
         for entry in _entries_of(scope.get("values")):
             texts = (text for part in _parts_without(scope, entry.value) for text in _texts(part))
             if not any(entry.key in _VALUE_USE.findall(text) or _is_whole(text) for text in texts):
-                message = f"the named value {entry.key!r} is worked out each time and nothing uses it"
+                message = f"nothing uses the named value {entry.key!r}, so it is not worked out"
                 report.add("W312", entry.place, message, f"remove it, or use it as values.{entry.key}")
 
 

@@ -53,6 +53,7 @@ from .values import (
     maps_of,
     needed_definitions,
     scalars_of,
+    used_definitions,
     whole,
 )
 
@@ -349,7 +350,7 @@ def compile_operation(
         tuple(arguments),
         tuple(steps),
         entry.place,
-        values,
+        used_definitions(values, node),
         shard,
         arrangement,
         tuple((key, value) for key, value in facts if value is not None),

@@ -13,7 +13,7 @@ from specloom.specs import Map, Node, Spec, YamlScalar, to_plain
 from .answer import compile_answer
 from .provider import compile_tables
 from .symbols import DependencyTracker, Symbols, record_of
-from .values import Scope, compile_definitions, compile_text, entries_of, whole
+from .values import Scope, compile_definitions, compile_text, entries_of, used_definitions, whole
 
 DEFAULT_LIMIT = 100
 LAST = 1_000_000
@@ -54,7 +54,7 @@ def compile_resource(spec: Spec, around: Symbols, report: Report) -> Resource | 
         spec.place,
         plain.get("order", LAST),
         parse_duration(plain["ttl"]) if "ttl" in plain else 0.0,
-        values,
+        used_definitions(values, root),
         source,
         " ".join(plain.get("missing", "").split()),
         complete,

@@ -60,7 +60,18 @@ from .symbols import (
     result_shape,
     settings_of_procedures,
 )
-from .values import Scope, compile_definitions, compile_text, entries_of, expand, items_of, maps_of, scalars_of, whole
+from .values import (
+    Scope,
+    compile_definitions,
+    compile_text,
+    entries_of,
+    expand,
+    items_of,
+    maps_of,
+    scalars_of,
+    used_definitions,
+    whole,
+)
 from .view import compile_view
 
 DEFAULT_DEADLINE = 60.0
@@ -163,7 +174,7 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
         checks,
         settings,
         replace(cache, ignore=(*cache.ignore, BUDGET)) if cache and budget and BUDGET not in reached else cache,
-        values,
+        used_definitions(values, root),
         plan,
         after,
         hints,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from specloom.core import Diagnostic, Place, Report, dataclass, looks_secret
@@ -53,6 +53,10 @@ Tables = Mapping[str, Mapping[str, Any]]
 _SHOWN = 60
 _HOLE = re.compile(r"\$?\{\{?\s*+([^{}]*[^{}\s])\s*+\}?\}")
 _VALUE_NAME = re.compile(r"\bvalues\.([A-Za-z_][A-Za-z0-9_]*)")
+# All of them as one object, or one of them in another way than `values.NAME`; `values(…)` is a function.
+_WHOLE_VALUES = re.compile(r"\bvalues\b(?!\(|\.[A-Za-z_])")
+_PROSE = frozenset({"title", "description", "notes", "config", "examples", "values", "input", "tables"})
+"""Keys of a tool, a resource or an operation below which nothing names a value; `values` are looked at apart."""
 
 
 def whole(fields: Mapping[str, Shape]) -> RecordType:
@@ -251,6 +255,30 @@ def needed_definitions(shared: Iterable[YamlEntry], node: Node) -> list[YamlEntr
         size = len(wanted)
         wanted |= {name for entry in entries if entry.key in wanted for name in _named_values(entry.value)}
     return [entry for entry in entries if entry.key in wanted]
+
+
+def used_definitions(definitions: Iterable[Pair], node: Node | None) -> tuple[Pair, ...]:
+    """Those of the named values that something in a tree needs, itself or through another; no other is worked out."""
+    definitions = tuple(definitions)
+    parts = [entry.value for entry in entries_of(node) if entry.key not in _PROSE]
+    texts = [text for part in parts for text in _expressions(part)]
+    if any(_WHOLE_VALUES.search(text) for text in (*texts, *(value.text for _, value in definitions))):
+        return definitions
+    wanted = {name for text in texts for name in _VALUE_NAME.findall(text)}
+    for name, value in reversed(definitions):
+        if name in wanted:
+            wanted.update(_VALUE_NAME.findall(value.text))
+    return tuple(one for one in definitions if one[0] in wanted)
+
+
+def _expressions(node: Node) -> Iterator[str]:
+    """The texts of a tree that may be expressions."""
+    if isinstance(node, YamlScalar):
+        if isinstance(node.value, str):
+            yield node.value
+        return
+    for part in [entry.value for entry in node] if isinstance(node, Map) else node.items:
+        yield from _expressions(part)
 
 
 def _named_values(node: Node) -> set[str]:
