@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from specloom.cli.diagnosis import Diagnosis
-from specloom.cli.doctor import Finding, examine, finding_lines, reach
+from specloom.cli.doctor import Finding, examine, examine_places, finding_lines, reach
 from specloom.cli.tool_states import ToolStates, VariableGain, find_tool_states
 from specloom.compiler.build import weave_from
 from specloom.core.terminal import Paint
+from specloom.model import make_setting
 from specloom.plugins import load_hooks
 from specloom.runtime import Unsent
 from specloom.runtime.executor import Executor
@@ -283,6 +285,24 @@ def test_a_place_that_is_no_use_is_told_with_what_follows_and_the_variable(tmp_p
         f"{tmp_path / 'place'} cannot be written; {follows}",
         f"make it writable, or name another with {variable}",
     )
+
+
+@pytest.mark.parametrize(
+    ("reads", "listed"),
+    [((), []), (("DOIGET_STORE_ROOT",), ["paper store"]), (("DOIGET_LOG_PATH",), ["provenance log"])],
+)
+def test_a_project_has_the_places_that_a_tool_of_it_reads(
+    tmp_path: Path, reads: tuple[str, ...], listed: list[str]
+) -> None:
+    environ = {"HOME": str(tmp_path), "SPECLOOM_PROJECT": str(tmp_path / "specs")}
+    model = executor_of(tmp_path / "specs").model
+    name, tool = next(iter(model.tools.items()))
+    settings = {one: make_setting(one, {"description": "A place."}, tool.place) for one in reads}
+    model = replace(model, tools={name: replace(tool, settings=settings)})
+
+    found = [one.about for one in examine_places(environ, tmp_path / "cache", model)]
+
+    assert [one for one in found if one in {"paper store", "provenance log"}] == listed
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="needs a directory that cannot be written")

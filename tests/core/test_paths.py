@@ -167,3 +167,34 @@ def test_a_database_and_its_journals_are_closed_without_being_opened(tmp_path: P
 
     assert {mode(path) for path in tmp_path.iterdir()} == {0o600}
     assert (tmp_path / "b.db").exists()
+
+
+def _write(path: Path, name: str, when: float) -> None:
+    path.write_text(f"spec: project/1\nname: {name}\n", encoding="utf-8")
+    os.utime(path, (when, when))
+
+
+def test_the_file_of_a_project_is_read_once_for_as_long_as_it_stays_as_it_is(tmp_path: Path) -> None:
+    file, environ = tmp_path / "project.yaml", {"SPECLOOM_PROJECT": str(tmp_path)}
+    _write(file, "wren", 1_700_000_000)
+    names = [paths.command_name(environ)]
+
+    # Of the same day and size, so that only who reads it sees the difference.
+    _write(file, "lark", 1_700_000_000)
+    names.append(paths.command_name(environ))
+    _write(file, "lark", 1_700_000_001)
+    names.append(paths.command_name(environ))
+
+    assert names == ["wren", "wren", "lark"]
+
+
+def test_the_file_of_a_project_that_was_just_written_is_read_anew(tmp_path: Path) -> None:
+    file, environ = tmp_path / "project.yaml", {"SPECLOOM_PROJECT": str(tmp_path)}
+    later = 4_000_000_000  # long after the clock of any machine that runs this
+    _write(file, "wren", later)
+    names = [paths.command_name(environ)]
+
+    _write(file, "lark", later)
+    names.append(paths.command_name(environ))
+
+    assert names == ["wren", "lark"]

@@ -78,10 +78,11 @@ STATE_PATIENCE = 2.0
 # keep -----------------------------------------------------------------------------------------------------------------
 
 
-def examine_places(environ: Mapping[str, str], cache: Path) -> list[Finding]:
+def examine_places(environ: Mapping[str, str], cache: Path, model: Model) -> list[Finding]:
     """Every place where something is kept under these variables; nothing is made or written to find out.
 
-    The server that machines share is asked, where there is one for what they remember.
+    The server that machines share is asked, where there is one for what they remember. What packages keep is left out
+    where a project has no tool that reads its variable, as one without tools for papers.
     """
     load_hooks()
     state = Path(state_folder(environ))
@@ -92,7 +93,10 @@ def examine_places(environ: Mapping[str, str], cache: Path) -> list[Finding]:
         found.append(Finding("warning", "audit log", "switched off", "unset AUDIT_ENABLED to record calls"))
     else:
         found.append(_place("audit log", log, "calls are not audited", "AUDIT_OUTPUT_PATH", is_file=True))
+    read = {name for tool in model.tools.values() for name in tool.settings}
     for about, place in sorted(PLACES.items()):
+        if project_folder(environ) and place.variable not in read:
+            continue
         found.append(_place(about, place.function(environ), place.otherwise, place.variable, is_file=place.is_file))
     return found
 
@@ -165,7 +169,7 @@ def examine(executor: Executor, errors: list[str], environ: Mapping[str, str], c
     found += [_provider(executor, one) for one in model.providers.values()]
     found += _endings(executor)
     found += _tools(executor, environ)
-    found += examine_places(environ, cache)
+    found += examine_places(environ, cache, model)
     found += _programs(environ)
     found += _extras()
     return found

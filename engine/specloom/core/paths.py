@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -283,22 +284,40 @@ def own_words(text: str) -> str:
 
 
 def _project_says(environ: Mapping[str, str], key: str) -> str:
-    """What the file of the project says under one of its keys, each of which stands on a line; "" where it does not.
-
-    Read by its lines: what YAML needs is not imported for the name of a folder.
-    """
+    """What the file of the project says under one of its keys, each of which stands on a line; "" where it does not."""
     folder = project_folder(environ)
-    if not folder:
-        return ""
+    return _read_lines(os.path.join(folder, PROJECT_FILE)).get(key, "") if folder else ""
+
+
+_LINES: dict[str, tuple[tuple[int, int, int], Mapping[str, str]]] = {}
+"""What files of projects say, each beside when it was changed, its size and its number on the disk."""
+_SETTLED = 2_000_000_000  # nanoseconds; some file systems date by whole seconds, so what is younger may still change
+
+
+def _read_lines(path: str) -> Mapping[str, str]:
+    """The keys of a file of a project and what stands behind them; nothing where it cannot be read.
+
+    Read by its lines: what YAML needs is not imported for the name of a folder. A file that stays as it is, is read
+    once.
+    """
+    said: dict[str, str] = {}
     try:
-        with open(os.path.join(folder, PROJECT_FILE), encoding="utf-8") as file:
+        status = os.stat(path)
+        signature = (status.st_mtime_ns, status.st_size, status.st_ino)
+        kept = _LINES.get(path)
+        if kept is not None and kept[0] == signature:
+            return kept[1]
+        with open(path, encoding="utf-8") as file:
             for line in file:
                 name, _, value = line.partition(":")
-                if name == key:
-                    return value.partition(" #")[0].strip().strip("\"'")
-    except (OSError, ValueError):
-        return ""
-    return ""
+                said.setdefault(name, value.partition(" #")[0].strip().strip("\"'"))
+    except OSError:
+        return {}
+    except ValueError:
+        return said  # what stands before a byte that is no text
+    if time.time_ns() - status.st_mtime_ns > _SETTLED:
+        _LINES[path] = (signature, said)
+    return said
 
 
 def spec_layers(environ: Mapping[str, str]) -> list[str]:
