@@ -141,6 +141,38 @@ def test_a_sample_that_is_a_list_is_the_results(model: Model, tmp_path: Path) ->
     assert problems(text, tmp_path) == []
 
 
+@pytest.mark.parametrize(
+    ("head", "each"),
+    [
+        (["title", "url", "abstract"], "table([[columns], rows][])"),
+        (
+            [{"type": "text", "name": "title"}, {"name": "url"}, {"name": "abstract"}],
+            "table([[columns[].name], rows][])",
+        ),
+    ],
+)
+def test_rows_of_cells_beside_the_names_of_their_columns_are_the_results(
+    model: Model, tmp_path: Path, head: list[Any], each: str
+) -> None:
+    rows = [["Otters", "https://example.org/1", "All about otters."], ["Wrens", "https://example.org/2", "Little."]]
+    sample = {"columns": head, "rows": rows, "total": 2}
+
+    text = draft(model, sample, base="https://api.example.org/find?q=x")
+
+    (shown, *_) = yaml.safe_load(text)["examples"]
+    assert f'each: "{each}"  # 2 in the sample' in text
+    assert shown["replies"]["main"]["json"] == {"columns": head, "rows": rows[:1]}
+    assert shown["expect"]["rows"] == [dict(zip(["title", "url", "snippet"], rows[0], strict=True))]
+    assert problems(text, tmp_path) == []
+
+
+@pytest.mark.parametrize("head", [["title", "title"], ["title", 2], [{"n": 1}, {"n": 2}], ["title"], []])
+def test_a_list_that_names_no_columns_heads_no_rows(model: Model, head: list[Any]) -> None:
+    text = draft(model, {"columns": head, "rows": [["Otters", "https://example.org/1"]]})
+
+    assert "table(" not in text
+
+
 def test_what_is_not_known_fails_in_one_place_that_says_what_to_decide(model: Model, tmp_path: Path) -> None:
     text = draft(model, SAMPLE)
 

@@ -89,6 +89,7 @@ def _candidates(
         return
     if _is_keyed(value):
         yield _keyed(value, path, depth, wrap)
+    yield from _headed(value, path, depth, wrap)
     columns = [one for one in value.values() if isinstance(one, list) and len(one) > 1 and not _has_objects(one)]
     if len(columns) > 1 and len({len(one) for one in columns}) == 1:
         names = [name for name, one in value.items() if isinstance(one, list)]
@@ -101,6 +102,47 @@ def _candidates(
     for name, inner in value.items() if depth < DEPTH else ():
         at = to_jmespath((name,))
         yield from _candidates(inner, f"{path}.{at}" if path else at, depth + 1, _within(wrap, name))
+
+
+def _headed(value: Mapping[str, Any], path: str, depth: int, wrap: Callable[[Any], Any]) -> Iterator[_Candidate]:
+    """Rows of cells beside a list with the names of their columns, or with an object for each that has its name."""
+    lists = {name: one for name, one in value.items() if isinstance(one, list) and one}
+    for rows_name, rows in lists.items():
+        if not all(isinstance(row, list) and row and len(row) == len(rows[0]) for row in rows):
+            continue
+        for names_name, head in lists.items():
+            if len(head) != len(rows[0]) or (key := _name_key(head)) is None:
+                continue
+            names = [one[key] for one in head] if key else head
+            at = {
+                name: f"{path}.{to_jmespath((name,))}" if path else to_jmespath((name,))
+                for name in (names_name, rows_name)
+            }
+            each = f"table([[{at[names_name]}{f'[].{to_jmespath((key,))}' if key else ''}], {at[rows_name]}][])"
+
+            def put(
+                results: Sequence[Any],
+                head: list[Any] = head,
+                names: list[str] = names,
+                keys: tuple[str, str] = (names_name, rows_name),
+            ) -> Any:
+                cells = [[result.get(name) for name in names] for result in results]
+                return wrap({keys[0]: head, keys[1]: cells})
+
+            yield _Candidate(each, [dict(zip(names, row, strict=True)) for row in rows], put, depth + 1)
+
+
+def _name_key(head: Sequence[Any]) -> str | None:
+    """By which key each of the columns says its name; "" where it is its name, None where it has none."""
+    if all(isinstance(one, str) and one for one in head):
+        return "" if len(set(head)) == len(head) else None
+    if not _has_objects(head):
+        return None
+    for key in head[0]:
+        names = [one.get(key) for one in head]
+        if all(isinstance(name, str) and name for name in names) and len(set(names)) == len(names):
+            return str(key)
+    return None
 
 
 def _within(wrap: Callable[[Any], Any], name: str) -> Callable[[Any], Any]:
