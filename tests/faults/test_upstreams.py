@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -83,14 +84,21 @@ def test_every_tool_answers_whatever_its_upstreams_do(
         tools = server.tools()
         deadlines = {name: min(tool.deadline, LONGEST) for name, tool in shipped_specs().model.tools.items()}
         began, took = time.monotonic(), dict[int, float]()
-        calls: list[tuple[str, dict[str, Any], Future[dict[str, Any]]]] = []
+        calls: list[tuple[str, dict[str, Any], Future[dict[str, Any]], threading.Event]] = []
         for name, arguments in example_arguments(home, tries(4, 1)):
             if name in tools:
-                future = server.begin(name, arguments)
-                future.add_done_callback(lambda ended: took.update({id(ended): time.monotonic() - began}))
-                calls.append((name, arguments, future))
-        for name, arguments, future in calls:
+                future, noted = server.begin(name, arguments), threading.Event()
+
+                def note(ended: Future[dict[str, Any]], noted: threading.Event = noted) -> None:
+                    took[id(ended)] = time.monotonic() - began
+                    noted.set()
+
+                future.add_done_callback(note)
+                calls.append((name, arguments, future, noted))
+        for name, arguments, future, noted in calls:
             message = future.result(max(deadlines.values()) + 2 * GRACE)
+            # A result is there before those are called who are told of it.
+            assert noted.wait(GRACE)
             result = message.get("result")
             if result is None:
                 problems.append(f"{name} {arguments}: {message}")
