@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -75,6 +76,8 @@ class World:
     """Whether texts are the JSON of the data, as `SPECLOOM_TEXT=json` has them."""
     texts: list[str] = field(default_factory=list)
     """The texts of all calls."""
+    stopped: threading.Event = field(default_factory=threading.Event)
+    """Set when a call is over: a page that never comes waits for it."""
 
     @property
     def root(self) -> Path:
@@ -95,6 +98,7 @@ class World:
     def calls(self, *calls: tuple[str, Mapping[str, Any]], together: bool = False) -> list[dict[str, Any]]:
         """What several calls of one process tell a client, one after the other or at the same time."""
         with Loopback(self._answer) as server:
+            self.stopped = server.stopped
             return asyncio.run(self.ask(server.url, *calls, together=together))
 
     async def ask(

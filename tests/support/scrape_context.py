@@ -22,7 +22,7 @@ from specloom.domains.scrape.result import Candidate, Fetched, Mode, Reading
 from specloom.net.connections import Resolver, resolve_name
 from specloom.net.transport import Transport
 
-OPTIONS = Options(allow_private=True, chrome="disabled", plain_timeout=5.0, stealth_timeout=5.0, deadline=20.0)
+OPTIONS = Options(allow_private=True, chrome="disabled", plain_timeout=30.0, stealth_timeout=30.0, deadline=120.0)
 ARTICLE = (
     "<html><head><title>Otters</title></head><body><article><h1>Otters</h1>"
     + "<p>Otters sleep on their backs and hold hands so that they do not drift apart.</p>" * 4

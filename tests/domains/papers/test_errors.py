@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -80,6 +79,7 @@ async def tell(world: World, url: str, tool: str, arguments: dict[str, Any]) -> 
 
 def ask(world: World, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
     with Loopback(world._answer) as server:
+        world.stopped = server.stopped
         return asyncio.run(tell(world, server.url, tool, arguments))
 
 
@@ -156,7 +156,7 @@ def stalling(world: World, patch: pytest.MonkeyPatch) -> None:
 
     def stalled() -> Iterator[bytes]:
         yield b"HTTP/1.1 200 OK\r\nContent-Length: 90000\r\n\r\n%PDF-"
-        threading.Event().wait(1.0)
+        world.stopped.wait(60)
 
     sends(lambda _: Raw(stalled()))(world, patch)
 

@@ -27,7 +27,7 @@ async def test_five_sources_are_read_at_once() -> None:
                 peak = max(peak, active)
                 if active == 5:
                     five.set()
-            five.wait(20)
+            five.wait(60)
             # Time for a sixth one to come, if it did.
             shelf.server.stopped.wait(0.2)
             with lock:
@@ -49,7 +49,7 @@ async def test_sources_that_hang_keep_no_other_from_being_read(monkeypatch: pyte
     def answer(call: Call) -> Reply:
         if call.path in {f"/{number}" for number in range(5)}:
             # Only when all the others were read; not for ever, lest a test hang with them.
-            rest.wait(20)
+            rest.wait(60)
         left.discard(call.path)
         if not left:
             rest.set()
@@ -63,7 +63,7 @@ async def test_sources_that_hang_keep_no_other_from_being_read(monkeypatch: pyte
 
 
 async def test_what_was_read_in_time_is_told_with_what_was_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gathering, "ENOUGH", 0.5)
+    monkeypatch.setattr(gathering, "ENOUGH", 3.0)
     shelf = two()
     told: list[tuple[float, float | None]] = []
 
@@ -72,13 +72,13 @@ async def test_what_was_read_in_time_is_told_with_what_was_not(monkeypatch: pyte
 
     def answer(call: Call) -> Reply:
         if call.path == "/rain":
-            shelf.server.stopped.wait(20)
+            shelf.server.stopped.wait(60)
         return shelf.answer(call)
 
     shelf.server.handler = answer
     with shelf.server as server:
         async with connected(cached=True, SHELF_URL=server.url) as client:
-            # Remembered, so that half a second is enough on any machine.
+            # Remembered, so that three seconds are enough on any machine.
             await ask(client, "scrape_page", url=server.url + "/otters")
             result = await client.call_tool("search_and_scrape", {"query": "otters"}, progress_callback=hear)
             server.stopped.set()
@@ -88,7 +88,7 @@ async def test_what_was_read_in_time_is_told_with_what_was_not(monkeypatch: pyte
     assert [one["url"].rpartition("/")[2] for one in said["sources"]] == ["otters"]
     late = next(one for one in said["scrapeFailures"] if one["url"].endswith("/rain"))
     assert (late["kind"], late["retryable"]) == ("network", True)
-    assert "not read within the 0.5 seconds of this call" in late["reason"]
+    assert "not read within the 3 seconds of this call" in late["reason"]
     assert told[-1] == (3, 3)
 
 
@@ -101,7 +101,7 @@ async def test_a_cancelled_call_reads_nothing_more(patience: float, monkeypatch:
     def answer(call: Call) -> Reply:
         if call.path != "/search":
             asked.release()
-            over.wait(20)
+            over.wait(60)
         return shelf.answer(call)
 
     shelf.server.handler = answer
@@ -109,7 +109,7 @@ async def test_a_cancelled_call_reads_nothing_more(patience: float, monkeypatch:
         async with connected(SHELF_URL=server.url) as client:
             call = asyncio.create_task(client.call_tool("search_and_scrape", {"query": "otters", "num_results": 10}))
             for _ in range(5):
-                assert await asyncio.to_thread(asked.acquire, timeout=20)
+                assert await asyncio.to_thread(asked.acquire, timeout=60)
             call.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await call

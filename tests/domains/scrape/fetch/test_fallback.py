@@ -343,11 +343,12 @@ async def test_a_document_gets_more_time_than_a_page() -> None:
     server = Loopback(lambda call: (200, HTML, ARTICLE))
 
     def answer(call: Call) -> Reply:
-        server.stopped.wait(0.5)
+        # A document comes late, and a page never does.
+        server.stopped.wait(0.5 if call.path == "/paper.pdf" else 60)
         return 200, HTML, ARTICLE
 
     server.handler = answer
-    limits = {"plain_timeout": 0.1, "stealth_timeout": 0.1, "document_timeout": 15.0}
+    limits = {"plain_timeout": 0.1, "stealth_timeout": 0.1, "document_timeout": 60.0}
     with server:
         reading = await read(server.url + "/paper.pdf", **limits)
         fault = await fail(server.url + "/page", **limits)
