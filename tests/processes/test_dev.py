@@ -24,6 +24,13 @@ CHANGED = "notifications/tools/list_changed"
 LISTEN = {"notifications": {"toolsListChanged": True}}
 
 
+def replace(path: Path, text: str) -> None:
+    """Write a file as editors do, so that nobody who is quick reads half of it."""
+    half = path.parents[2] / "half written"
+    half.write_text(text, encoding="utf-8")
+    half.replace(path)
+
+
 class Author(Hosted):
     """Somebody who writes specs in a folder, and the client of a server that serves them."""
 
@@ -38,7 +45,7 @@ class Author(Hosted):
         path = self.folder / name
         text = path.read_text(encoding="utf-8")
         assert text.count(old) == 1
-        path.write_text(text.replace(old, new), encoding="utf-8")
+        replace(path, text.replace(old, new))
 
     def find(self, number: int, *, modern: bool = False) -> dict[str, Any]:
         """The tool as it is listed."""
@@ -124,7 +131,9 @@ def test_a_modern_client_hears_of_it_on_its_subscription(tmp_path: Path) -> None
         author.write(CAPABILITY, "description: How many.}", "description: How many rows.}")
         author.write(TOOL, title_of(TOOL), "title: Found otherwise")
         author.wait_for(CHANGED)
-        assert author.find(3, modern=True)["title"] == "Found otherwise"
+        # Who is quick compiles between the two changes, and tells of each.
+        while author.find(3, modern=True)["title"] != "Found otherwise":
+            author.wait_for(CHANGED)
 
 
 def test_a_watching_check_judges_again_after_each_change(tmp_path: Path) -> None:
@@ -142,9 +151,9 @@ def test_a_watching_check_judges_again_after_each_change(tmp_path: Path) -> None
         alarm.start()
         first = read_verdict(process)
         tool = tmp_path / "specs" / TOOL
-        tool.write_text(TEXTS[TOOL].replace("title:", "titel:", 1), encoding="utf-8")
+        replace(tool, TEXTS[TOOL].replace("title:", "titel:", 1))
         second = read_verdict(process)
-        tool.write_text(TEXTS[TOOL], encoding="utf-8")
+        replace(tool, TEXTS[TOOL])
         third = read_verdict(process)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=PATIENCE)
