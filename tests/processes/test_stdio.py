@@ -18,6 +18,7 @@ import pytest
 from specloom.server.stdio import serve_stdio
 from tests.support.demo_server import Demo, catalogue
 from tests.support.server_process import PATIENCE, Child, call, initialize, notification, request
+from tests.support.timing import soonest
 
 BUSY = 3
 """How much slower than it should be a machine may be that runs many tests at once."""
@@ -320,37 +321,43 @@ LONG = {"wait": {"name": "never"}, "block": {"seconds": 600}, "spin": {"seconds"
 @pytest.mark.parametrize("tool", LONG)
 @pytest.mark.parametrize("how", ["end of input", pytest.param("signal", marks=POSIX)])
 def test_a_server_leaves_within_two_seconds_whatever_a_call_does(tool: str, how: str):
-    with Child() as child:
-        begin(child, tool, **LONG[tool])
+    def leave() -> float:
+        with Child() as child:
+            begin(child, tool, **LONG[tool])
 
-        started = time.monotonic()
-        if how == "signal":
-            child.process.send_signal(signal.SIGTERM)
-        else:
-            child.process.stdin.close()
+            started = time.monotonic()
+            if how == "signal":
+                child.process.send_signal(signal.SIGTERM)
+            else:
+                child.process.stdin.close()
 
-        # On a machine so busy that it does not come to its end by itself, the watchdog ends it.
-        assert child.process.wait() in {0, -signal.SIGKILL}
-        assert time.monotonic() - started < BUSY * 2
-        assert b"traceback" not in child.stderr().lower()
+            # On a machine so busy that it does not come to its end by itself, the watchdog ends it.
+            assert child.process.wait() in {0, -signal.SIGKILL}
+            assert b"traceback" not in child.stderr().lower()
+            return time.monotonic() - started
+
+    assert soonest(leave, BUSY * 2) < BUSY * 2
 
 
 @POSIX
 @pytest.mark.parametrize("how", ["end of input", "signal"])
 def test_a_call_that_holds_the_interpreter_does_not_keep_the_process(how: str):
-    with Child() as child:
-        begin(child, "hold", signs=HOLDS)
+    def leave() -> float:
+        with Child() as child:
+            begin(child, "hold", signs=HOLDS)
 
-        started = time.monotonic()
-        if how == "signal":
-            child.process.send_signal(signal.SIGTERM)
-        else:
-            child.process.stdin.close()
+            started = time.monotonic()
+            if how == "signal":
+                child.process.send_signal(signal.SIGTERM)
+            else:
+                child.process.stdin.close()
 
-        assert child.process.wait() == -signal.SIGKILL
-        assert time.monotonic() - started < BUSY * 3
-        assert b"did not leave within" in child.stderr()
-        assert b"in do_hold" in child.stderr()
+            assert child.process.wait() == -signal.SIGKILL
+            assert b"did not leave within" in child.stderr()
+            assert b"in do_hold" in child.stderr()
+            return time.monotonic() - started
+
+    assert soonest(leave, BUSY * 3) < BUSY * 3
 
 
 @POSIX

@@ -9,7 +9,10 @@ TRIES = 6
 
 
 def soonest(attempt: Callable[[], float], within: float) -> float:
-    """The seconds of the first attempt that took less than `within`, or the fewest that one of all took."""
+    """The seconds of the first attempt that took less than `within`, or the fewest that one of all took.
+
+    Whatever else is a matter of time can stand for the seconds.
+    """
     best = math.inf
     for _ in range(TRIES):
         best = min(best, attempt())
