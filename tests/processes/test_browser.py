@@ -29,7 +29,7 @@ from tests.support.loopback import RESET, Call, Loopback, Reply
 from tests.support.scrape_context import ARTICLE, HTML, OPTIONS, Names, open_desk, take_text
 
 in_one_loop = pytest.mark.asyncio(loop_scope="module")
-OPEN = replace(OPTIONS, chrome="", browser_timeout=30.0)
+OPEN = replace(OPTIONS, chrome="", browser_timeout=60.0)
 
 
 def say(fetched: Fetched) -> str:
@@ -472,7 +472,7 @@ def test_nothing_is_left_when_the_process_ends(how: str) -> None:
         if how == "kill":
             child.kill()
         child.stdin.close()
-        child.wait(30)
+        child.wait(120)
 
     assert len(ours) > 2
     wait_until(lambda: not any(is_running(process) for process in ours))

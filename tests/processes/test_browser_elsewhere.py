@@ -28,7 +28,7 @@ pytestmark = [needs_browser, pytest.mark.asyncio(loop_scope="module")]
 # Nothing but the loopback is ever asked, whatever the name.
 NOWHERE = Names(["127.0.0.1"])
 PAGES = PageIndex(shipped_model().pages)
-OPEN = replace(OPTIONS, chrome="", browser_timeout=30.0, is_site=lambda url: PAGES.find(url) is not None)
+OPEN = replace(OPTIONS, chrome="", browser_timeout=60.0, is_site=lambda url: PAGES.find(url) is not None)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

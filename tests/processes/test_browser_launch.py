@@ -17,7 +17,7 @@ from typing import Any, Self
 import pytest
 
 from specloom.domains.scrape.browser.browser import DEEPEST, find_reason, make_folder, remove_folder
-from tests.support.browser import find_processes, is_running, needs_browser, page, wait_until
+from tests.support.browser import find_processes, is_running, needs_browser, page, tell, wait_until
 from tests.support.loopback import Loopback
 from tests.support.scrape_client import connected, refused, shelf_folder
 from tests.support.scrape_context import HTML
@@ -194,7 +194,7 @@ def test_no_browser_outlives_the_server_and_a_deep_folder_does_not_keep_it_from_
         said = server.render(loopback.url)
         ours = find_processes(server.process.pid)
         # Other servers of this machine make such folders too.
-        told = "".join(Path(f"/proc/{one}/environ").read_text(encoding="utf-8", errors="replace") for one in ours)
+        told = "".join(tell(one, "environ") for one in ours)
         folders = [one for one in Path(tempfile.gettempdir()).glob("specloom-chromium-*") if str(one) in told]
         server.end(how)
 
@@ -215,7 +215,7 @@ def test_no_browser_outlives_the_server_and_a_deep_folder_does_not_keep_it_from_
 def test_the_sandbox_is_on_unless_root_starts_the_browser(tmp_path: Path) -> None:
     with Loopback(lambda call: (200, HTML, APP)) as loopback, Server(tmp_path) as server:
         server.render(loopback.url)
-        lines = [Path(f"/proc/{one}/cmdline").read_text(encoding="utf-8") for one in find_processes(server.process.pid)]
+        lines = [tell(one, "cmdline") for one in find_processes(server.process.pid)]
         server.end("close")
 
     mains = [line for line in lines if "--remote-debugging-pipe" in line]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from collections.abc import AsyncIterator, Iterator
@@ -17,7 +18,7 @@ from specloom.domains.scrape.fetch import fallback
 from specloom.domains.scrape.fetch.http import Elsewhere
 from specloom.domains.scrape.result import Fetched
 from specloom.net.connections import resolve_name
-from tests.support.browser import find_processes, needs_browser, page
+from tests.support.browser import find_processes, needs_browser, page, tell
 from tests.support.loopback import Call, Loopback, Reply
 from tests.support.scrape_context import HTML, OPTIONS, open_desk, take_text
 
@@ -207,7 +208,8 @@ async def test_a_tab_that_dies_is_told_and_the_next_page_read(browser: Browser) 
         yield b"<!DOCTYPE html><title>T</title>" + b"<p>first words</p>" * 200
         server.stopped.wait(0.5)
         for process in before | set(renderers()):
-            os.kill(process, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
         yield b"<p>last words"
 
     with Loopback(reply) as server:
@@ -222,8 +224,4 @@ async def test_a_tab_that_dies_is_told_and_the_next_page_read(browser: Browser) 
 def renderers() -> list[int]:
     """The processes that hold pages."""
 
-    def command(process: int) -> bytes:
-        with open(f"/proc/{process}/cmdline", "rb") as file:
-            return file.read()
-
-    return [process for process in find_processes() if b"--type=renderer" in command(process)]
+    return [process for process in find_processes() if "--type=renderer" in tell(process, "cmdline")]

@@ -45,6 +45,14 @@ def find_processes(parent: int | None = None) -> list[int]:
     return sorted(process for process in below if "chrom" in parents[process][1].partition(" ")[0].rpartition("/")[2])
 
 
+def tell(process: int, what: str) -> str:
+    """What the system tells of a process; "" of one that has ended meanwhile, as those of a browser do at any time."""
+    try:
+        return Path(f"/proc/{process}/{what}").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
 def wait_until(holds: Callable[[], bool]) -> None:
     """Returns once something holds that no event tells of."""
     for _ in range(1200):
