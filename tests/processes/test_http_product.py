@@ -55,7 +55,7 @@ def serving(
         finally:
             alarm.cancel()
             process.terminate()
-            process.communicate(timeout=30)
+            process.communicate(timeout=120)
             assert process.returncode == 0
 
 
@@ -349,6 +349,7 @@ def test_nothing_of_a_question_a_page_or_a_key_is_in_what_an_operator_reads(tmp_
             try:
                 while (found := re.search(r"127\.0\.0\.1:(\d+)/mcp", said.read_text())) is None:
                     assert process.poll() is None, said.read_text()
+                    time.sleep(0.05)
                 port = int(found[1])
                 held = {"Authorization": f"Bearer {key}"}
                 arguments: list[tuple[str, dict[str, Any]]] = [
@@ -407,10 +408,9 @@ def test_a_tenant_has_settings_of_its_own_and_answers_that_are_apart(tmp_path: P
                 pass
             file.write_text("acme: {SEARXNG_URLS: x}\n", "utf-8")
             process.send_signal(signal.SIGHUP)
-            assert ask(port, "acme") == "new"
-            process.terminate()
             assert process.stderr is not None
-            assert "SEARXNG_URLS" in process.stderr.read()
+            assert any("SEARXNG_URLS" in line for line in process.stderr), "what is wrong with the file is not told"
+            assert ask(port, "acme") == "new"
 
 
 def test_an_argument_that_is_wrong_only_once_somebody_was_asked_costs_a_day_s_quota(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -50,7 +51,7 @@ def workers(folder: Path, count: int = 2, *more: str) -> Iterator[Workers]:
     process = subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
-    alarm = threading.Timer(120, process.kill)
+    alarm = threading.Timer(300, process.kill)
     alarm.start()
     try:
         assert process.stdout is not None
@@ -100,7 +101,7 @@ def test_workers_are_replaced_one_by_one_without_a_call_that_fails(tmp_path: Pat
             one.start()
         server.process.send_signal(signal.SIGHUP)
         while any(_is_alive(process) for process in before):
-            pass
+            time.sleep(0.05)
         stop.set()
         for one in asking:
             one.join(PATIENCE)
@@ -151,7 +152,7 @@ def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
         server.process.kill()
         server.process.wait(PATIENCE)
         while any(_is_alive(process) for process in processes):
-            pass
+            time.sleep(0.05)
 
 
 def test_a_server_whose_workers_die_at_once_ends_and_says_why(tmp_path: Path) -> None:
