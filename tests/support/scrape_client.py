@@ -99,6 +99,7 @@ async def connected(
     cache: AnswerCache | None = None,
     keeping: bool = False,
     is_personal: bool = True,
+    is_alone: bool = True,
     era: str = ERA,
     **settings: str,
 ) -> AsyncIterator[Client]:
@@ -118,6 +119,7 @@ async def connected(
         allow_private=allow_private,
         is_live=sender is None,
         is_personal=is_personal,
+        is_alone=is_alone,
         validate=True,
     )
     backend = ExecutorBackend(executor, owner="north:ada", tools=catalogue().tool_names)

@@ -51,6 +51,7 @@ class NoDesk:
 
     owner = ""
     allow_private = False
+    is_alone = True
 
     def __init__(self, root: Path) -> None:
         self.config = {"DOIGET_STORE_ROOT": str(root / "papers"), "DOIGET_LOG_PATH": str(root / "log" / "log.jsonl")}

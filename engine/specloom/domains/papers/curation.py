@@ -242,11 +242,12 @@ async def merge_works(context: Context, keep: str, others: Sequence[str], *, dry
     if not dry_run:
         store, now = library.store, context.now()
         _, copy = await store.rewrite_keeping(kept_key, alter, now)
-        trash += [str(copy)] if copy else []
+        copies = [copy] if copy else []
         for key, giver in zip(keys, givers, strict=True):
             await _take_pdf(store, kept_key, giver, now)
-            trash += [str(path) for path in await store.discard(key, now)]
+            copies += await store.discard(key, now)
         await store.finish_removals()
+        trash = [store.tell(context, path) for path in copies]
     return MergedWorks(
         ref=_name(kept_key, before),
         key=cite_key_of(before) or None,
@@ -336,7 +337,8 @@ async def remove_works(context: Context, refs: Sequence[str]) -> RemovedWorks:
             missing += [ref for ref, each in found.items() if each == key and ref not in missing]
             continue
         title = str(entry.get("title") or "")
-        removed.append(RemovedWork(ref=_name(key, entry), title=title, trash=[str(path) for path in paths]))
+        trash = [library.store.tell(context, path) for path in paths]
+        removed.append(RemovedWork(ref=_name(key, entry), title=title, trash=trash))
     await library.store.finish_removals()
     emptied = library.store.empty_trash(context.now(), trash_retention(context.config)) if removed else 0
     return RemovedWorks(removed=removed, missing=missing or None, emptied=emptied or None)

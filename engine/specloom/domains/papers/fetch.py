@@ -100,7 +100,7 @@ async def _fetch(
 ) -> tuple[dict[str, Any], PaperFault | None]:
     stored = store.find(ref)
     if stored is not None and not force and store.has_pdf(stored):
-        return _describe(store, ref, stored) | {"pdf": {"status": "fetched"}}, None
+        return _describe(lookup.context, store, ref, stored) | {"pdf": {"status": "fetched"}}, None
     if lookup.context.is_live:
         store.check_writable()
     copy, record = await acquire(lookup, ref, await lookup.repair(ref, await lookup.resolve(ref)))
@@ -112,7 +112,7 @@ async def _fetch(
     if wrote:
         row = {"capability": copy.capability, "store_path": f"{store.key(ref)}.pdf", "size_bytes": size}
     lookup.journal.row("store_write", ref, source.source, license=source.license, **row)
-    answer = _describe(store, ref, merged) | {"pdf": dict(copy.status), "attempts": lookup.steps}
+    answer = _describe(lookup.context, store, ref, merged) | {"pdf": dict(copy.status), "attempts": lookup.steps}
     return answer, None if is_there else copy.fault or _no_copy(ref, lookup)
 
 
@@ -131,7 +131,7 @@ def _name(context: Context, ref: PaperId) -> Hashable:
     return str(config.store_root(context.config)), ref.kind, ref.value.lower(), config.current().stamp
 
 
-def _describe(store: PaperStore, ref: PaperId, entry: Mapping[str, Any]) -> dict[str, Any]:
+def _describe(context: Context, store: PaperStore, ref: PaperId, entry: Mapping[str, Any]) -> dict[str, Any]:
     """What the store has of a paper, where how its document was got is still to be told."""
     own = own_of(entry)
     size, year, repaired = own.get("size_bytes"), entry.get("year"), own.get("repaired_fields")
@@ -139,7 +139,7 @@ def _describe(store: PaperStore, ref: PaperId, entry: Mapping[str, Any]) -> dict
     return {
         "source": source,
         "resolver_profile": source,
-        "path": str(store.stored_pdf(entry) or store.metadata_path(store.key(ref))),
+        "path": store.tell(context, store.stored_pdf(entry) or store.metadata_path(store.key(ref))),
         "license": str(own.get("license") or "unknown"),
         "size_bytes": size if isinstance(size, int) else 0,
         "schema_version": SCHEMA_VERSION,

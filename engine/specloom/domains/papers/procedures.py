@@ -188,8 +188,8 @@ def preview(context: Context, ref: PaperId) -> dict[str, Any]:
             "pdf_sources": [{"key": source, "candidate_hosts": HOSTS[source]}],
             "redirect_allowlists_loaded": ["crossref", "unpaywall", "arxiv", "oa-publisher"],
             "candidate_hosts_are_upper_bound": True,
-            "target_pdf_path": str(store.pdf_path(ref.key)),
-            "target_metadata_path": str(store.metadata_path(ref.key)),
+            "target_pdf_path": store.tell(context, store.pdf_path(ref.key)),
+            "target_metadata_path": store.tell(context, store.metadata_path(ref.key)),
             "would_append_provenance": True,
         },
         "rate_limit_budget": {"global_per_sec": float(PER_SECOND), "per_source_min_gap_ms": round(GAP * 1000)},
@@ -333,7 +333,7 @@ async def paper_pdf_path(context: Context, ref: str) -> dict[str, Any]:
         return row
     path, own = store.stored_pdf(entry), own_of(entry)
     more = {name: to_json(own.get(name)) for name in ("origin", "license")}
-    return {**row, "path": str(path) if path else None, "pdf_exists": store.has_pdf(entry), **more}
+    return {**row, "path": store.tell(context, path) if path else None, "pdf_exists": store.has_pdf(entry), **more}
 
 
 @paper_procedure({"entries": ROWS}, settings=STORE)

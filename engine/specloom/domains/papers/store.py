@@ -30,7 +30,7 @@ from datetime import datetime
 from functools import lru_cache
 from itertools import chain, count
 from pathlib import Path, PurePosixPath
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from specloom.core import make_folder
 from specloom.domains.text import PaperId
@@ -51,6 +51,9 @@ from .entries import (
 )
 from .errors import PaperFault
 from .search import SearchedEntry, to_searched
+
+if TYPE_CHECKING:
+    from specloom.plugins import Context
 
 METADATA = ".metadata"
 TRASH = ".trash"
@@ -92,6 +95,10 @@ class PaperStore:
     def metadata_path(self, key: str) -> Path:
         """Where the metadata of an entry are or would be."""
         return self.root / METADATA / f"{check_key(key)}.toml"
+
+    def tell(self, context: Context, path: Path) -> str:
+        """A path below the store as a caller is told: from its folder on, where others have the machine."""
+        return str(path) if context.is_alone else path.relative_to(self.root).as_posix()
 
     def find(self, ref: PaperId) -> dict[str, Any] | None:
         """The entry of a paper, or None; STORE_ERROR when its file is broken.

@@ -53,16 +53,16 @@ def _folders_of(package: str) -> list[Path]:
     return [Path(place) for place in spec.submodule_search_locations or ()] if spec else []
 
 
-async def write_in_csl(items: str, name: str, known: str) -> list[str]:
+async def write_in_csl(items: str, name: str, known: str, *, is_alone: bool = True) -> list[str]:
     """The entries of a CSL-JSON text in a style, as lines of plain text in the order of the style.
 
     Raises a `validation` fault where the style or pandoc is not there, which says which styles are (`known`) and how
-    to get the others, and `too_large` where pandoc needs too long.
+    to get the others, and `too_large` where pandoc needs too long. Who is not alone on the server is told no folder.
     """
     style, pandoc = find_style(name), find_pandoc()
     if style is None or not pandoc:
         lack = "there is no style of this name" if pandoc else "pandoc is not there"
-        how = HOW.format(folder=styles_folder())
+        how = HOW.format(folder=styles_folder()) if is_alone else "others are there where the operator installs them"
         message = f"unknown style {name[:80]!r}: {lack}; built in are {known}; {how}"
         raise Fault("validation", message, action="fix_arguments")
     output = await _run(pandoc, str(style), items.encode())

@@ -110,7 +110,7 @@ async def export_entries(
     text, losses = await run_reading(context, format_entries, body, told, accessed, here=here)
     if style in STYLES:
         return text, losses
-    lines = await write_in_csl(text if context.is_live else "[]", style, ", ".join(STYLES))
+    lines = await write_in_csl(text if context.is_live else "[]", style, ", ".join(STYLES), is_alone=context.is_alone)
     return "\n\n".join(map(_defuse_numbered, lines)), {}
 
 
@@ -160,7 +160,9 @@ async def format_sources(
         here = len(body) <= SHORT_SOURCES
         text, count, skipped = await run_reading(context, format_rows, body, told, accessed, here=here)
     if not is_known:
-        lines = await write_in_csl(text if context.is_live else "[]", style, ", ".join(STYLES))
+        lines = await write_in_csl(
+            text if context.is_live else "[]", style, ", ".join(STYLES), is_alone=context.is_alone
+        )
         text = "\n\n".join(map(_defuse_numbered, lines))
     return Bibliography(
         style=style,
