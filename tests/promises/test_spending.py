@@ -169,6 +169,67 @@ async def test_without_a_ceiling_all_parts_are_asked() -> None:
     assert "notices" not in answer
 
 
+PLACES = {
+    "/web/search": {"locations": {"results": [{"id": "a"}]}},
+    "/local/pois": {"results": [{"id": "a", "title": "Otter Café", "coordinates": [53.0, 13.5]}]},
+    "/local/descriptions": {"results": [{"id": "a", "description": "By the river."}]},
+    "photon": {"features": []},
+}
+"""Three requests for one answer, of which the last only adds to it."""
+
+
+@pytest.mark.parametrize(
+    ("most", "sent", "told"),
+    [
+        (1, 0, "(SPECLOOM_MAX_CALLS_PER_QUESTION), which are used up. An answer takes 2 of them."),
+        (2, 2, "Brave Search answered in part. This server sends 2 requests to paid providers"),
+        (3, 3, ""),
+    ],
+)
+async def test_the_steps_of_one_page_stay_within_the_ceiling_and_none_of_them_is_for_nothing(
+    most: int, sent: int, told: str
+) -> None:
+    upstreams = Upstreams(PLACES)
+    environ = {**BRAVE, "BRAVE_RATE": "100/s", "SPECLOOM_MAX_CALLS_PER_QUESTION": str(most)}
+
+    result = await Product(upstreams, environ).call("local_search", query="café", near="Berlin", provider="brave")
+
+    text = result["content"][0]["text"]
+    assert upstreams.count()["brave"] == sent
+    assert told in text
+    assert ("SPECLOOM_MAX_CALLS_PER_QUESTION" in text) == (most < len(PLACES) - 1)
+    assert ("Otter Café" in text) == (sent > 1)
+    assert ("By the river." in text) == (sent > len(PLACES) - 2)
+
+
+async def test_who_costs_nothing_answers_where_one_page_would_go_beyond_the_ceiling() -> None:
+    found = {"geometry": {"coordinates": [13.5, 53.0]}, "properties": {"osm_type": "N", "osm_id": 1, "name": "Café"}}
+    upstreams = Upstreams({**PLACES, "photon": {"features": [found]}})
+
+    answer = await Product(upstreams, {**BRAVE, "SPECLOOM_MAX_CALLS_PER_QUESTION": "1"}).answer(
+        "local_search", query="café", near="Berlin"
+    )
+
+    assert set(upstreams.count()) == {"photon"}
+    assert answer["notices"] == [
+        "Brave Search would cost more than may be spent (SPECLOOM_MAX_CALLS_PER_QUESTION); "
+        "Photon (OpenStreetMap) answered instead."
+    ]
+
+
+async def test_all_that_a_procedure_asks_is_one_question() -> None:
+    upstreams = Upstreams({**NOTHING, "brave.com": {"web": {"results": []}}}, otherwise=(404, {}, {}))
+    statements = [f"Otters of river {name} swim at noon." for name in ("Aa", "Bo", "Ems", "Elbe", "Oder", "Spree")]
+    product = Product(upstreams, {**BRAVE, "BRAVE_RATE": "100/s"}, is_live=False)
+
+    result = await product.call("evidence_panel", question="When?", statements=statements, kinds=["web"])
+
+    assert upstreams.count()["brave"] == 4
+    assert upstreams.count()["duckduckgo"] >= 2
+    assert cost_of(result)["usd"] == 0.02
+    assert "SPECLOOM_MAX_CALLS_PER_QUESTION" in json.dumps(result["structuredContent"])
+
+
 # --- Days, sessions, tenants, processes ------------------------------------------------------------------------------
 
 

@@ -56,6 +56,9 @@ def say_failures(failed: Iterable[Fault], model: Model) -> str:
     groups: dict[str, list[str]] = {}
     for fault in failed:
         phrase = LATE if fault.late else PHRASES[fault.kind]
+        if fault.kind == "over_budget" and fault.ours and fault.detail:
+            # A ceiling is a setting, so which one it was is said.
+            phrase = f"{phrase} ({fault.detail})"
         title = _title(fault.provider, model)
         if not title:
             # A procedure speaks for itself.

@@ -73,12 +73,13 @@ class LiveContext:
         told: list[Shortfall | str] | None = None,
         *,
         is_shared: bool = False,
-        bill: CallBill | None = None,
+        question: PaidQuestion | None = None,
         written: list[Writes] | None = None,
     ) -> None:
         """With `is_shared` others get the answer as well, and whatever is one owner's is a defect of the tool.
 
-        `written` gets a count of what is written for each operation that is asked.
+        All that is asked is on the bill and under the ceiling of one `question`. `written` gets a count of what is
+        written for each operation that is asked.
         """
         self._engine = engine
         self._is_shared = is_shared
@@ -88,7 +89,7 @@ class LiveContext:
         self._owner = owner
         self._tenant = engine.sharing(owner)
         self._since = engine.cache.generation if engine.cache is not None else None
-        self._bill = bill if bill is not None else CallBill()
+        self._question = question if question is not None else PaidQuestion(CallBill(), engine.spending)
         self._written = written
         self.has_sent = False
         """Whether it has sent a request of its own, such as for a page; what providers were asked is on the bill."""
@@ -135,7 +136,6 @@ class LiveContext:
         model, offer = self._engine.model, self._engine.offer()
         if provider:
             resolve(provider, operation, self._tool, model, offer)
-        question = PaidQuestion(self._bill, self._engine.spending)
         failed: list[Fault] = []
         silent: Answer | None = None
         for name in [provider] if provider else offer.orders.get(operation, ()):
@@ -148,7 +148,7 @@ class LiveContext:
                     given,
                     lives=self.lives,
                     tenant=self._tenant,
-                    question=question,
+                    question=self._question,
                     written=self._written,
                 )
             except Fault as fault:
@@ -192,7 +192,7 @@ class LiveContext:
                 arguments,
                 lives=self.lives,
                 tenant=self._tenant,
-                question=PaidQuestion(self._bill, self._engine.spending),
+                question=self._question,
             )
 
         return await make_page(match, ask)

@@ -22,6 +22,7 @@ from .request import (
     Writes,
     afford_page,
     build_request,
+    count_needed,
     find_following,
     granted,
     make_context,
@@ -89,8 +90,11 @@ def perform(
         behind = len(parts) - at - 1
         context = make_context(operation, part, config, now, tokens, note, afford, behind, writes)
         try:
-            if afford is not None and at:
-                afford(behind + 1, 1)
+            if afford is not None:
+                # A page that has begun is finished: half of one would be paid for and thrown away.
+                needed = count_needed(operation.steps, context)
+                context.behind = behind * needed
+                afford(context.behind + needed if at else needed, needed)
             if operation.paging is None:
                 answers.append((yield from _once(provider, operation, context)))
             else:
@@ -190,8 +194,9 @@ def _pages(
     before: list[Row] = []
     while True:
         try:
-            if starts:
-                afford_page(context)
+            if starts and context.afford is not None:
+                needed = count_needed(operation.steps, context) + context.behind
+                context.afford(needed, needed)
             answer = yield from _once(provider, operation, context)
         except Fault as fault:
             if meta is None or isinstance(fault, Unworkable):
@@ -228,7 +233,8 @@ def _once(provider: Provider, operation: Operation, context: OperationContext) -
     failed: list[Fault] = []
     last: str | None = None
     asked = False
-    for step in operation.steps:
+    behind = context.behind
+    for at, step in enumerate(operation.steps):
         if not step.optional:
             last = step.name
         if step.when is not None and not truthy(evaluate(step.when, context)):
@@ -237,7 +243,10 @@ def _once(provider: Provider, operation: Operation, context: OperationContext) -
         if step.refusal is not None and (problem := evaluate(step.refusal, context)):
             raise Fault("bad_request", str(problem), provider=provider.name)
         asked = True
+        context.behind = behind + count_needed(operation.steps[at + 1 :], context) if context.afford else 0
         try:
+            if step.optional:
+                afford_page(context)
             steps[step.name], more, stop = yield from _step(provider, operation, step, context)
             pages = max(pages, more)
             failed += [stop] if stop is not None else []
@@ -248,6 +257,7 @@ def _once(provider: Provider, operation: Operation, context: OperationContext) -
                 raise
             steps[step.name] = None
             failed.append(fault)
+    context.behind = behind
     rows = arrange(operation, context, steps.get(last) if last else None)
     meta = build(operation.meta, context)
     return Answer(conform(operation, rows), meta, asked, pages, tuple(failed))

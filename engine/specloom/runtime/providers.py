@@ -324,7 +324,7 @@ class Upstreams:
             key.tokens,
             readable.append,
             position,
-            meter.afford if meter is not None else None,
+            meter.afford if meter is not None and meter.price else None,
             writes,
         )
         try:

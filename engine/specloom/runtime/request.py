@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Callable, Generator, Mapping, MutableMapping
+from collections.abc import Callable, Generator, Mapping, MutableMapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit
 
@@ -93,12 +93,25 @@ def make_context(
 
 
 def afford_page(context: OperationContext) -> None:
-    """Nothing, or the fault that keeps a further page from being asked for.
+    """Nothing, or the fault that keeps a further page, or a step that may be left out, from being asked for.
 
-    The first page of every part goes before the second of any.
+    What is needed for this page goes before, and so does the first page of every part before the second of any.
     """
     if context.afford is not None:
         context.afford(context.behind + 1, context.behind + 1)
+
+
+def count_needed(steps: Sequence[Step], context: OperationContext) -> int:
+    """How many of these steps an answer may take: not those that are optional, or that the arguments switch off."""
+    return sum(
+        not step.optional
+        and (
+            step.when is None
+            or any(path[0] == "steps" for path in step.when.uses)
+            or truthy(evaluate(step.when, context))
+        )
+        for step in steps
+    )
 
 
 # --- The address, query, headers and body of a step -------------------------------------------------------------------

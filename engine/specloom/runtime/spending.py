@@ -118,7 +118,7 @@ class Spending:
     def _refusal(self, what: str, variable: str, until: float) -> Fault:
         seconds = max(1, math.ceil(until - self._clock()))
         sentence = f"This server spends {what} at most ({variable}), which this request would go beyond."
-        return Fault("over_budget", sentence, retry_after=seconds, ours=True)
+        return Fault("over_budget", sentence, retry_after=seconds, detail=variable, ours=True)
 
     async def _add(self, key: str, amount: int, until: float) -> int:
         if self._counters is not None:
@@ -136,7 +136,7 @@ class Spending:
 
 @dataclass(slots=True)
 class PaidQuestion:
-    """One question of a call, whose fall-back from provider to provider has a ceiling of its own."""
+    """All that one call asks of whom, its fall-back and the asks of its procedures included, under one ceiling."""
 
     bill: CallBill
     spending: Spending
@@ -153,7 +153,8 @@ class PaidQuestion:
         """Take the place of a request that is paid for; a fault where there is none."""
         ceilings = self.spending.ceilings
         if ceilings.calls_per_question and self.paid >= ceilings.calls_per_question:
-            what = f"{ceilings.calls_per_question} requests to paid providers for one question"
+            count = ceilings.calls_per_question
+            what = f"{count} {'request' if count == 1 else 'requests'} to paid providers for one question"
             raise self._refusal(what, "SPECLOOM_MAX_CALLS_PER_QUESTION")
         due = self.bill.usd + self.bill.reserved + price
         if ceilings.usd_per_question and due > ceilings.usd_per_question + 1 / MICRO:
@@ -164,12 +165,12 @@ class PaidQuestion:
     @staticmethod
     def _refusal(what: str, variable: str) -> Fault:
         sentence = f"This server sends {what} at most ({variable}), which are used up."
-        return Fault("over_budget", sentence.replace("sends $", "spends $"), ours=True)
+        return Fault("over_budget", sentence.replace("sends $", "spends $"), detail=variable, ours=True)
 
 
 @dataclass(slots=True)
 class AskMeter:
-    """Counts the requests of one ask, whose page is finished once it has begun; a further one needs a place."""
+    """Counts the requests of one ask, each of which needs a place; what belongs together has its places before."""
 
     question: PaidQuestion
     provider: str
@@ -187,21 +188,21 @@ class AskMeter:
         while self.price and self.places < count:
             try:
                 self.question.take_place(self.price)
-            except Fault:
-                if self.places < least:
-                    raise
-                break
+            except Fault as fault:
+                if self.places >= least:
+                    break
+                if not self.sent and least > 1:
+                    fault = fault.told_as(message=f"{fault.message} An answer takes {least} of them.")
+                raise fault from None
             self.places += 1
 
     async def before(self) -> None:
         """A request is about to be sent; a fault where it may not be."""
         if self.price:
+            self.afford()
             await self.question.spending.hold(self.question.bill, self.price)
-            if self.places:
-                self.places -= 1
-                self.question.bill.reserved -= self.price
-            else:
-                self.question.paid += 1
+            self.places -= 1
+            self.question.bill.reserved -= self.price
         self.sent += 1
         self._add(1, self.price)
 
