@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl
 
 from specloom.core.messages import Request, Response
 from specloom.domains.trust.bibliography import zotero
+from specloom.domains.trust.bibliography.csl import to_item
 from specloom.net.transport import Transport
 from tests.support.loopback import RESET, Call, Reply
 from tests.support.research_server import Web
@@ -165,7 +166,10 @@ class ZoteroLibrary:
         return self._page(
             call,
             headers,
-            [{"key": item["key"], "version": item["version"], "data": item, "meta": {}} for item in ordered],
+            [
+                {"key": item["key"], "version": item["version"], "data": item, "meta": {}, "csljson": _to_csl(item)}
+                for item in ordered
+            ],
         )
 
     def _page(self, call: Call, headers: dict[str, str], rows: list[dict[str, Any]]) -> Reply:
@@ -367,6 +371,12 @@ class ZoteroLibrary:
                 self.change(key, collections=[keys[int(target[1:]) - 1]] if target[0] == "C" else [])
             return 200, json_type, "{}"
         return 404, {}, "No endpoint found"
+
+
+def _to_csl(item: dict[str, Any]) -> dict[str, Any]:
+    """An item as Zotero gives it in CSL-JSON."""
+    entry = zotero.parse_zotero(item)
+    return {} if isinstance(entry, str) else to_item(entry)
 
 
 class ToLibrary(Web):

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     )
     from .tables import find_tables, keep_tables, load_table, read_table
     from .templates import PageTemplate, fill_template, template_environment, template_renderer, text_filter
-    from .text import clean, cut_text, dump_clean, escape, is_clean, parse_json, to_clean
+    from .text import clean, cut_text, dump_clean, escape, fold_name, is_clean, parse_json, to_clean
     from .tokens import count_tokens
     from .tracing import Tracer, find_tracer, span
     from .views import (
@@ -84,7 +84,7 @@ __getattr__ = exports(
         ),
         "tables": "find_tables keep_tables load_table read_table",
         "templates": "PageTemplate fill_template template_environment template_renderer text_filter",
-        "text": "clean cut_text dump_clean escape is_clean parse_json to_clean",
+        "text": "clean cut_text dump_clean escape fold_name is_clean parse_json to_clean",
         "tokens": "count_tokens",
         "tracing": "Tracer find_tracer span",
         "views": (

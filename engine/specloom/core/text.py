@@ -179,3 +179,11 @@ def parse_json(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
+
+
+def fold_name(text: str) -> str:
+    """A name as it is compared: whatever its case, its letters in one form (NFC), one blank between words."""
+    import unicodedata  # what it reads is for no start
+
+    folded = unicodedata.normalize("NFD", text).casefold()
+    return " ".join(unicodedata.normalize("NFC", folded).split())

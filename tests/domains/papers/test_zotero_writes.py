@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client
 
 from tests.support.loopback import Loopback
 from tests.support.research_server import ADA, Server, begin
 from tests.support.research_server import ask as call
+from tests.support.zotero_client import add, ask, call_all, environ
 from tests.support.zotero_library import KEY, Loss, ToLibrary, ZoteroLibrary
 
 BIB = """@article{weir21, title={How otters swim}, author={Weir, Ann and {Otter Survey}}, journal={Rivers}, year={2021},
@@ -39,49 +38,6 @@ def put_paper(folder: Path, text: str = ENTRY, name: str = "doi_10.1234_otters",
     (folder / "papers" / ".metadata" / f"{name}.toml").write_text(text, encoding="utf-8")
     if pdf is not None:
         (folder / "papers" / f"{name}.pdf").write_bytes(pdf)
-
-
-def environ(folder: Path, server: str, *, is_local: bool = False) -> dict[str, str]:
-    told = {
-        "DOIGET_STORE_ROOT": str(folder / "papers"),
-        "ZOTERO_LOCAL_URL": server,
-        "ZOTERO_WRITE": "true",
-        "CHROME_PATH": "disabled",
-        "SEARCH_ROUTING": "brave",
-        "BRAVE_API_KEY": "k",
-    }
-    return told if is_local else told | {"ZOTERO_API_KEY": KEY, "ZOTERO_LIBRARY": "users/0"}
-
-
-async def call_all(client: Client, *calls: tuple[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    told = []
-    for tool, arguments in calls:
-        result = await client.call_tool(tool, dict(arguments))
-        text = result.content[0].text
-        assert KEY not in json.dumps(result.structured_content or {}) + text
-        told.append({"error": text} if result.is_error else {**(result.structured_content or {}), "text": text})
-    return told
-
-
-def ask(
-    folder: Path, library: ZoteroLibrary, *calls: tuple[str, Mapping[str, Any]], is_local: bool = False
-) -> list[dict[str, Any]]:
-    """What a client is told of calls."""
-
-    async def run(url: str) -> list[dict[str, Any]]:
-        server = Server(environ(folder, url, is_local=is_local), web=ToLibrary(url))
-        try:
-            async with server.client(ADA) as client:
-                return await call_all(client, *calls)
-        finally:
-            await server.executor.aclose()
-
-    with Loopback(library) as server:
-        return asyncio.run(run(server.url))
-
-
-def add(folder: Path, library: ZoteroLibrary, *, is_local: bool = False, **arguments: Any) -> dict[str, Any]:
-    return ask(folder, library, ("zotero_add", arguments), is_local=is_local)[0]
 
 
 def books(count: int, begin: int = 0) -> str:
@@ -308,7 +264,10 @@ def test_of_several_collections_of_a_name_none_is_taken(tmp_path: Path) -> None:
 
     told = add(tmp_path, library, bibliography=BIB, collection="Thesis")
 
-    assert f"several collections that are called Thesis; give the key of one: {keys[0]}, {keys[1]}" in told["error"]
+    assert (
+        f"several collections that are called Thesis; give the key of one: {keys[0]} (Thesis), {keys[1]} (thesis)"
+        in told["error"]
+    )
     assert library.works() == []
 
 

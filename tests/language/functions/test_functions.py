@@ -348,6 +348,8 @@ CALLS = [
     "parsed(text)",
     "alike(rows, 'a', text)",
     "alike(list, 'a', width)",
+    "named(rows, 'a', text)",
+    "named(list, 'a', width)",
     "pad(text, width, '0')",
     "pad(width, width, text)",
 ]

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specloom.core import MAY_BE_WRITTEN, Fault, Policy, Request, dataclass, field
+from specloom.core import MAY_BE_WRITTEN, Fault, Policy, Request, dataclass, field, fold_name
 from specloom.plugins import Context, procedure
 from specloom.plugins.records import record
 
@@ -408,11 +408,6 @@ async def _compare(context: Context, provider: str, rows: Sequence[_Addition]) -
             row.messages.append(f"the same work as {first.work.key or first.work.title} of this call")
 
 
-def _join_words(text: str) -> str:
-    """A name of a collection as it is compared: whatever the case, and with one blank between its words."""
-    return " ".join(text.casefold().split())
-
-
 # --- where they go ----------------------------------------------------------------------------------------------------
 
 
@@ -426,10 +421,10 @@ async def _find_place(
     rows = (await context.ask("zotero_collections", {}, provider=provider)).rows if name else []
     found = [row for row in rows if row["key"] == name] if _KEY.fullmatch(name) else []
     # Signs tell names apart (C, C++), so that nothing is put where nobody meant it.
-    wanted = _join_words(name)
-    found = found or [row for row in rows if wanted and _join_words(str(row["name"])) == wanted]
+    wanted = fold_name(name)
+    found = found or [row for row in rows if wanted and fold_name(str(row["name"])) == wanted]
     if len(found) > 1:
-        keys = ", ".join(str(row["key"]) for row in found)
+        keys = ", ".join(f"{row['key']} ({_path_of(row, rows)})" for row in found)
         message = f"Zotero has several collections that are called {name}; give the key of one: {keys}"
         raise Fault("bad_request", message, action="fix_arguments")
     if name and not found and not make:
@@ -447,6 +442,17 @@ async def _find_place(
     if made.get("outcome") != "written":
         raise Fault("bad_request", f"Zotero makes no collection {name}: {_reason(made)}")
     return ZoteroCollection(name=name, key=str(made["key"]), made=True), ""
+
+
+def _path_of(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
+    """The names of the collections that one is in, the outermost first, and its own."""
+    by_key = {each["key"]: each for each in rows}
+    path: list[str] = []
+    place: Mapping[str, Any] | None = row
+    while place is not None and len(path) < len(rows):
+        path.insert(0, str(place["name"]))
+        place = by_key.get(place.get("parent"))
+    return " / ".join(path)
 
 
 async def _find_target(

@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Final, NoReturn
 
+from specloom.core import fold_name
+
 from ..signatures import function, null_or
 from ..types import ANY, NUMBER, TEXT, ListOf, RecordType, Shape, join_all, may_be_null, maybe, strip
 
@@ -39,6 +41,18 @@ def _alike(items: list[Any] | None, field: str, value: str | float | None) -> li
     punctuation and blanks; none for null."""
     wanted = _words_of(value)
     return [one for one in items or () if wanted and isinstance(one, dict) and _words_of(one.get(field)) == wanted]
+
+
+@function("nullable array", "string", "nullable string or number", result=lambda arguments: strip(arguments[0]))
+def _named(items: list[Any] | None, field: str, value: str | float | None) -> list[Any]:
+    """The objects of a list whose field is the same name as the value: every sign counts (C, C++), case, blanks and the
+    form of accents do not; none for null."""
+    wanted = _name_of(value)
+    return [one for one in items or () if wanted and isinstance(one, dict) and _name_of(one.get(field)) == wanted]
+
+
+def _name_of(value: Any) -> str:
+    return fold_name(str(value)) if isinstance(value, (str, int, float)) else ""
 
 
 def _words_of(value: Any) -> str:

@@ -1,0 +1,120 @@
+"""Which collection of a Zotero library is read or written to, where a caller names one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.zotero_client import ask
+from tests.support.zotero_library import ZoteroLibrary
+
+DECOMPOSED = "u\N{COMBINING DIAERESIS}bersicht"
+BIB = "@book{new, title={Locks}, year={2001}}"
+
+
+def filled(*names: str) -> tuple[ZoteroLibrary, list[str]]:
+    """A library with these collections, in each of which is one book that is called like it."""
+    library = ZoteroLibrary()
+    keys = [library.collect(name) for name in names]
+    for name, key in zip(names, keys, strict=True):
+        library.put(itemType="book", title=f"All of {name}", collections=[key])
+    return library, keys
+
+
+def read(folder: Path, library: ZoteroLibrary, collection: str, *, is_local: bool = False) -> list[dict[str, Any]]:
+    """What the tools that read a collection tell of it: a search, an import, an audit."""
+    provider = "zotero_local" if is_local else "zotero"
+    calls = [
+        ("zotero_search", {"collection": collection, "provider": provider}),
+        ("zotero_import", {"collection": collection, "provider": provider, "dry_run": True}),
+        ("zotero_audit", {"collection": collection, "provider": provider}),
+    ]
+    return ask(folder, library, *calls, is_local=is_local)
+
+
+@pytest.mark.parametrize("is_local", [False, True])
+@pytest.mark.parametrize(
+    ("names", "wanted", "at"),
+    [
+        (["C", "C++", "C#"], "C++", 1),
+        (["C", "C++", "C#"], " c ", 0),
+        (["Thesis (old)", "Thesis old"], "thesis  old", 1),
+        (["Übersicht", "Ubersicht"], DECOMPOSED, 0),
+        (["Straße", "Other"], "STRASSE", 0),
+        (["RESEARCH", "Other"], "RESEARCH", 0),
+    ],
+)
+def test_the_collection_of_exactly_that_name_is_read(
+    tmp_path: Path, names: list[str], wanted: str, at: int, *, is_local: bool
+) -> None:
+    library, keys = filled(*names)
+
+    search, brought, audit = read(tmp_path, library, wanted, is_local=is_local)
+
+    assert [work["title"] for work in search["works"]] == [f"All of {names[at]}"]
+    assert [work["collections"] for work in search["works"]] == [[keys[at]]]
+    assert (brought["total"], brought["added"]) == (1, 1)
+    assert audit["entryCount"] == 1
+
+
+@pytest.mark.parametrize("is_local", [False, True])
+@pytest.mark.parametrize(
+    ("names", "wanted", "words"),
+    [
+        (["C", "Later"], "C++", "no collection that is called C++; C ({0}) has the same words; zotero_collections"),
+        (["Later"], "★", "no collection that is called ★; zotero_collections lists"),
+        ([], "Thesis", "no collection that is called Thesis; zotero_collections lists"),
+    ],
+)
+def test_a_collection_of_another_name_is_not_read(
+    tmp_path: Path, names: list[str], wanted: str, words: str, *, is_local: bool
+) -> None:
+    library, keys = filled(*names)
+
+    for told in read(tmp_path, library, wanted, is_local=is_local):
+        assert words.format(*keys) in told["error"]
+
+
+@pytest.mark.parametrize("is_local", [False, True])
+def test_of_several_collections_of_one_name_the_keys_are_told(tmp_path: Path, *, is_local: bool) -> None:
+    library, (rivers, first, second) = filled("Rivers", "Thesis", "thesis")
+    library.collections[second]["parentCollection"] = rivers
+
+    for told in read(tmp_path, library, "Thesis", is_local=is_local):
+        sentence = f"several collections that are called Thesis; give the key of one: {first}, {second} (in {rivers})"
+        assert sentence in told["error"]
+    (by_key,) = ask(tmp_path, library, ("zotero_search", {"collection": second}), is_local=is_local)
+    assert [work["title"] for work in by_key["works"]] == ["All of thesis"]
+
+
+def test_where_works_would_be_added_to_one_of_several_their_paths_are_told(tmp_path: Path) -> None:
+    library, (rivers, first, second) = filled("Rivers", "Thesis", "thesis")
+    library.collections[second]["parentCollection"] = rivers
+
+    add, label = ask(
+        tmp_path,
+        library,
+        ("zotero_add", {"bibliography": BIB, "collection": "Thesis"}),
+        ("zotero_label", {"items": [], "collection": "Thesis"}),
+    )
+
+    for told in (add, label):
+        assert f"give the key of one: {first} (Thesis), {second} (Rivers / thesis)" in told["error"]
+    assert library.writes() == []
+
+
+def test_accents_in_two_parts_are_the_same_name_where_works_are_added(tmp_path: Path) -> None:
+    library, (there,) = filled("Übersicht")
+
+    (told,) = ask(
+        tmp_path,
+        library,
+        (
+            "zotero_add",
+            {"bibliography": BIB, "collection": DECOMPOSED, "make_collection": True},
+        ),
+    )
+
+    assert told["collection"] == {"name": "Übersicht", "key": there}
