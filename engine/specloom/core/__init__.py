@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .faults import KINDS, MAY_BE_WRITTEN, Action, Fault, all_failed, to_plain
     from .garbage_collection import collect_seldom, keep
     from .limits import Limiter, Pacer, Rate, parse_duration, parse_rate, parse_size, refuse_start
+    from .markup import drop_tags
     from .messages import Answer, Header, Policy, PagePosition, Request, Response, redact_response
     from .page_addresses import canonical_url, is_tracker, strip_trackers
     from .paths import (
@@ -64,6 +65,7 @@ __getattr__ = exports(
         "faults": "KINDS MAY_BE_WRITTEN Action Fault all_failed to_plain",
         "garbage_collection": "collect_seldom keep",
         "limits": "Limiter Pacer Rate parse_duration parse_rate parse_size refuse_start",
+        "markup": "drop_tags",
         "messages": "Answer Header Policy PagePosition Request Response redact_response",
         "page_addresses": "canonical_url is_tracker strip_trackers",
         "paths": (

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
-from specloom.core import dataclass, from_epoch, to_timestamp
+from specloom.core import dataclass, drop_tags, from_epoch, to_timestamp
 
 from .signatures import read_examples
 
@@ -240,19 +240,6 @@ def collapse(value: str, _: Moment) -> str | None:
 # An unclosed comment or script runs to the end, as in a browser; that also keeps these patterns linear.
 _HIDDEN: Final = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b[^<>]*>.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 _BREAK: Final = re.compile(r"</(?:jats:)?(?:p|title|sec|li|tr|div|h[1-6])\s*>|<br\s*/?>", re.IGNORECASE)
-_TAG: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9.:_-]*+)([^<>]*+)>|<[!?][^<>]*>")
-_CLOSING: Final = re.compile(r"</([a-zA-Z][a-zA-Z0-9.:_-]*+)\s*+>")
-_NAMES: Final = """
-a abbr abstract acronym address applet area article aside audio b base basefont bdi bdo big blink blockquote body bold
-br button canvas caption center cite code col colgroup data datalist dd del details dfn dialog dir div dl dt em embed
-fieldset figcaption figure font footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html i iframe img
-input ins italic kbd label legend li link listing main map mark marquee math menu meta meter monospace nav nobr noembed
-noframes noscript object ol optgroup option output p param picture plaintext pre progress q roman rp rt ruby s samp sc
-scp search sec section select slot small source span strike strong sub summary sup svg table tbody td template textarea
-tfoot th thead time title tr track tt u ul underline var video wbr xmp
-"""
-_ELEMENTS: Final = frozenset(_NAMES.split())
-"""Elements that are markup although nothing closes them; what stands in prose as `x<y and z>w` is none."""
 _TWICE: Final = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
 
 
@@ -277,30 +264,11 @@ def strip_tags(value: str, _: Moment) -> str | None:
     """
     if "<" not in value and "&" not in value:
         return " ".join(value.split()) or None
-    text = _unescape(_drop_tags(_BREAK.sub(" ", _HIDDEN.sub(" ", value))))
+    text = _unescape(drop_tags(_BREAK.sub(" ", _HIDDEN.sub(" ", value))))
     text = _unescape(text) if _TWICE.search(text) else text
     if "&" in value and "</" in text:
-        text = _drop_tags(text, is_closed=True)
+        text = drop_tags(text, is_closed=True)
     return " ".join(text.split()) or None
-
-
-def _drop_tags(text: str, *, is_closed: bool = False) -> str:
-    """The text without its tags; with `is_closed` only without those of elements that it closes."""
-    closed = {name.lower() for name in _CLOSING.findall(text)}
-
-    def drop(tag: re.Match[str]) -> str:
-        ending, said, attributes = tag[1], tag[2] or "", (tag[3] or "").strip()
-        name = said.lower()
-        if not name or ending:
-            return tag[0] if is_closed and name not in closed else ""
-        if attributes.rstrip("/").strip() and "=" not in attributes:
-            return tag[0]
-        # In two cases it is the name of a type, as in `Optional<Object>`; with `::` one of C++.
-        is_element = (name in _ELEMENTS and said in (name, said.upper())) or (":" in name and "::" not in name)
-        is_markup = name in closed or (not is_closed and (is_element or "=" in attributes))
-        return "" if is_markup else tag[0]
-
-    return _TAG.sub(drop, text)
 
 
 @converter("text")

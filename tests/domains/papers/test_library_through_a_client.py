@@ -274,3 +274,22 @@ def test_the_folder_of_a_store_is_read_by_nobody_who_only_looks(world: World) ->
     before = files(world.root)
     use(world, look)
     assert files(world.root) == before
+
+
+COMPARED = """@article{k1, author={Doe, J}, title={A work with p<q and <i>r</i>>s}, year=2019, doi={10.1234/k1},
+  abstract={If a<b then c>d holds.}, note={N: x<y but z>w}}"""
+
+
+def test_signs_of_comparison_stay_in_titles_abstracts_and_notes_on_every_way_out(world: World) -> None:
+    async def work(client: Client) -> None:
+        await ask(client, "library_import", bibliography=COMPARED)
+        await ask(client, "doiget_annotate", ref="10.1234/k1", text="if e<f then g>h")
+        item = json.loads((await ask(client, "library_export", style="csl-json"))["bibliography"])[0]
+        listed = await ask(client, "format_bibliography", style="ris", bibliography=COMPARED)
+
+        assert item["title"] == "A work with p<q and r>s"
+        assert item["abstract"] == "If a<b then c>d holds."
+        assert (item["note"], item["annote"]) == ("N: x<y but z>w", "if e<f then g>h")
+        assert "p<q and r>s" in listed["bibliography"]
+
+    use(world, work)

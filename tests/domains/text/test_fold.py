@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.domains.text.fold import to_plain
+from specloom.domains.text.fold import strip_markup, to_plain
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,19 @@ def test_hostile_marks_are_read_in_linear_time(piece: str) -> None:
     to_plain(piece * 60_000)
 
     assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "bare"),
+    [
+        ("A work with p<q and r>s", "A work with p<q and r>s"),
+        ("If a<b then c>d", "If a<b then c>d"),
+        ("List<?> of <T>", "List<?> of <T>"),
+        ("H<sub>2</sub>O <jats:p>is <i>wet</i></jats:p>", "H2O is wet"),
+        ('<span class="nocase">NASA</span>, <foo>closed</foo>', "NASA, closed"),
+        ("&lt;i&gt;p&lt;/i&gt; &lt; 0.05<!-- a > b -->", "p < 0.05"),
+        ("<scr<script>ipt>x", "x"),
+    ],
+)
+def test_tags_go_and_signs_of_comparison_stay(text: str, bare: str) -> None:
+    assert strip_markup(text) == bare

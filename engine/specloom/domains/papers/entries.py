@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from datetime import date, datetime, time
 from typing import Any
 
-from specloom.core import to_timestamp
+from specloom.core import drop_tags, to_timestamp
 from specloom.domains.text import LOST, mends
 
 from .config import DATA
@@ -33,8 +33,6 @@ OWNED = ("tags", "collections", "annotation")
 KINDS: Mapping[str, str] = {word: kind for kind, words in DATA["kinds"].items() for word in words}
 """Crossref's word for what an index calls a work, as small letters alone."""
 
-# Only tags: a lone "<" is a sign that titles have ("p < 0.05").
-_MARKUP = re.compile(r"</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>|<!--.{0,1000}?-->", re.DOTALL)
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 
 
@@ -117,7 +115,7 @@ def to_kind(text: str) -> str:
 
 def to_plain(text: str) -> str:
     """A text without inline markup and doubled blanks; entities of HTML are the characters that they stand for."""
-    bare = _MARKUP.sub("", text)
+    bare = drop_tags(text)
     with contextlib.suppress(ValueError):  # a numeric reference of thousands of digits
         bare = html.unescape(bare)  # after the markup, so that an escaped "<" is no tag
     return " ".join(bare.split())

@@ -8,8 +8,8 @@ from functools import lru_cache
 from html import unescape
 from typing import Any, Final
 
-# Only tags: a lone "<" is a sign that titles have ("p < 0.05").
-_TAG = re.compile(r"</?(?P<name>[A-Za-z][A-Za-z0-9:]{0,20})(?:\s[^<>]{0,200})?/?>|<!--.{0,200}?-->")
+from specloom.core import drop_tags
+
 # Browsers read some without the semicolon, which makes "R&D&para" of what was none.
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 # How often an entity may be escaped over; more is no mistake but a trap.
@@ -32,12 +32,15 @@ _OWN_LETTERS = str.maketrans(
 
 
 def strip_markup(text: str) -> str:
-    """A text without tags (HTML, JATS, MathML), entities, controls and invisible characters, on one line."""
+    """A text without tags (HTML, JATS, MathML), entities, controls and invisible characters, on one line.
+
+    What is in angle brackets and no tag stays.
+    """
     # Entities may hide tags, and what was unescaped may be an entity again: what is shown in the end is what counts.
     for _ in range(_DEEPEST):
         if "&" not in text and "<" not in text:
             break
-        stripped = _ENTITY.sub(lambda entity: unescape(entity[0]), _TAG.sub(_to_blank, text))
+        stripped = _ENTITY.sub(lambda entity: unescape(entity[0]), drop_tags(text, blanks=_BLOCKS))
         if stripped == text:
             break
         text = stripped
@@ -47,10 +50,6 @@ def strip_markup(text: str) -> str:
 def strip_unseen(text: str) -> str:
     """A text without controls, zero widths and marks that change its direction; lines stay what they are."""
     return _UNSAFE.sub("", text)
-
-
-def _to_blank(tag: re.Match[str]) -> str:
-    return " " if (tag["name"] or "").lower() in _BLOCKS else ""
 
 
 def fold(text: str) -> str:
