@@ -293,3 +293,33 @@ def test_signs_of_comparison_stay_in_titles_abstracts_and_notes_on_every_way_out
         assert "p<q and r>s" in listed["bibliography"]
 
     use(world, work)
+
+
+PAGES = """@online{seen, author={Ott, A}, title={Report two}, url={https://e.example/2}, urldate={2020-05-06}}
+@online{month, author={Pike, B}, title={Report three}, url={https://e.example/3}, urldate={2020-05}}
+@online{never, author={Reed, C}, title={Report four}, url={https://e.example/4}}"""
+
+
+@pytest.mark.parametrize(
+    ("style", "day", "month"),
+    [
+        ("apa", "Retrieved May 6, 2020, from", "Retrieved May 2020, from"),
+        ("mla", "Accessed 6 May 2020.", "Accessed May 2020."),
+        ("chicago-notes", "Accessed May 6, 2020.", "Accessed May 2020."),
+        ("harvard", "(Accessed: 6 May 2020)", "(Accessed: May 2020)"),
+    ],
+)
+def test_a_page_shows_the_day_of_access_that_it_says_and_no_other(
+    world: World, style: str, day: str, month: str
+) -> None:
+    async def work(client: Client) -> None:
+        await ask(client, "library_import", bibliography=PAGES)
+        formatted = await ask(client, "format_bibliography", style=style, bibliography=PAGES)
+        for told in (formatted, await ask(client, "library_export", style=style)):
+            first, second, third = told["bibliography"].split("\n\n")
+            assert day in first
+            assert month in second
+            assert "Accessed" not in third
+            assert "Retrieved" not in third
+
+    use(world, work)

@@ -334,6 +334,15 @@ def test_an_undated_page_is_dated_by_the_visit():
         assert render([page], style, accessed="2026-11-22") == render([page], style)
 
 
+def test_the_day_of_access_that_an_entry_says_is_shown_in_place_of_today():
+    page = replace(from_source({"url": "https://x.example/", "title": "T", "site": "S"}), accessed="2020-05-06")
+
+    for style in STYLES:
+        shown = render([page], style, accessed="2026-11-22")[0]
+        assert "2026" not in shown
+        assert "2020" in shown or style == "nbib"
+
+
 def test_sources_share_an_address_once_and_need_none():
     sources = [
         {"url": "https://x.example/", "title": "One"},

@@ -11,6 +11,7 @@ import re
 
 from specloom.domains.text import Name
 
+from .dates import read_date
 from .entry import KIND_TABLE, BibliographyEntry, Issued
 from .style_parts import (
     NameRule,
@@ -109,7 +110,7 @@ def apa(entry: BibliographyEntry, accessed: Issued = (), letter: str = "") -> tu
     date = f"({apa_date(entry, letter)})"
     lead = [authors, date, title] if authors else [title, date]
     source = _apa_source(entry, authors, has_link=bool(link))
-    if link and not entry.date and not entry.doi and (seen := accessed or accessed_day(entry)):
+    if link and not entry.date and not entry.doi and (seen := seen_on(entry, accessed)):
         link = f"Retrieved {american(seen)}, from {link}"
     return sentences(*lead, source), link
 
@@ -191,7 +192,7 @@ def _chicago(entry: BibliographyEntry, accessed: Issued, year: str, *, notes: bo
     title = title if whole or not entry.title else quote(finish(title))
     source = _chicago_source(entry, container, year if notes else "", authors)
     visit = ""
-    if is_page and not entry.date and (seen := accessed or accessed_day(entry)):
+    if is_page and not entry.date and (seen := seen_on(entry, accessed)):
         visit = f"Accessed {american(seen)}"
     dated = [authors, year, title] if authors else [title, year]
     lead = [authors, title] if notes or not year else dated
@@ -199,9 +200,13 @@ def _chicago(entry: BibliographyEntry, accessed: Issued, year: str, *, notes: bo
 
 
 def accessed_day(entry: BibliographyEntry) -> Issued:
-    """The day on which it was last looked at, () where that is not known to the day."""
-    parts = entry.accessed.split("-")
-    return tuple(int(part) for part in parts) if len(parts) == 3 and all(part.isdigit() for part in parts) else ()
+    """When it was last looked at, as exactly as it says; () where it does not."""
+    return read_date(entry.accessed)[0]
+
+
+def seen_on(entry: BibliographyEntry, accessed: Issued) -> Issued:
+    """When it was looked at: what it says itself, and the given day where it says nothing."""
+    return accessed_day(entry) if entry.accessed else accessed
 
 
 def _chicago_source(entry: BibliographyEntry, container: str, year: str, authors: str) -> str:
@@ -272,7 +277,7 @@ def harvard(entry: BibliographyEntry, accessed: Issued = (), letter: str = "") -
     lead = joined(authors, date, title, by=" ") if authors else joined(title, date, by=" ")
     text = _harvard_source(entry, lead, authors)
     if link:
-        seen = accessed or accessed_day(entry)
+        seen = seen_on(entry, accessed)
         visit = f" (Accessed: {day_first(seen)})" if seen and not entry.doi and kind in ("webpage", "document") else ""
         return sentences(text, "Available at:").removesuffix("."), f"{link}{visit}."
     return finish(text), ""

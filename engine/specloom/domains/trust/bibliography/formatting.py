@@ -60,8 +60,8 @@ def render(entries: Sequence[BibliographyEntry], style: str = "apa", *, accessed
     """The entries in a style of STYLES, and how many: those that name no work are left out, as are later equals.
 
     APA and MLA are sorted by how they read, the other formats by key. `accessed` (YYYY-MM-DD) is shown by APA for
-    undated pages and by MLA; the interchange formats leave it out, so that they stay the same from day to day. Raises a
-    `validation` fault for another style.
+    undated pages and by MLA where an entry has no day of access of its own; the interchange formats leave it out, so
+    that they stay the same from day to day. Raises a `validation` fault for another style.
     """
     unique = unify(entries)
     day = parse_issued(accessed)
@@ -75,7 +75,7 @@ def render(entries: Sequence[BibliographyEntry], style: str = "apa", *, accessed
     return text, len(unique)
 
 
-def write_entries(entries: Sequence[BibliographyEntry], style: str, *, accessed: str = "") -> str:
+def write_entries(entries: Sequence[BibliographyEntry], style: str) -> str:
     """Entries that have keys in a style of STYLES: all of them in the order of the style or, in a format, in this one.
 
     Raises a `validation` fault for another style.
@@ -84,14 +84,13 @@ def write_entries(entries: Sequence[BibliographyEntry], style: str, *, accessed:
         return _WRITTEN[style](entries)
     if style not in READ:
         raise Fault("validation", f"unknown style {style!r}; use one of {', '.join(STYLES)}")
-    day = parse_issued(accessed)
-    return "\n\n".join(write_list(entries, style, day if len(day) == 3 else ()))
+    return "\n\n".join(write_list(entries, style))
 
 
-def format_entries(body: bytes, style: str, accessed: str) -> tuple[str, dict[str, int]]:
+def format_entries(body: bytes, style: str) -> tuple[str, dict[str, int]]:
     """What `write_entries` makes of entries, data in JSON as `asdict` has them, and what the format did not keep."""
     entries = [entry_from_json(data) for data in json.loads(body)]
-    text = write_entries(entries, style, accessed=accessed)
+    text = write_entries(entries, style)
     return text, find_losses(entries, text, style) if style in _WRITTEN else {}
 
 
@@ -102,12 +101,10 @@ async def export_entries(
 
     The faults are those of `write_entries` and `write_in_csl`.
     """
-    today = datetime.fromtimestamp(context.now(), UTC).date().isoformat()
     told = style if style in STYLES else "csl-json"
     body = json.dumps([asdict(entry) for entry in entries]).encode()
     here = len(body) <= SHORT_SOURCES
-    accessed = today if told in READ else ""
-    text, losses = await run_reading(context, format_entries, body, told, accessed, here=here)
+    text, losses = await run_reading(context, format_entries, body, told, here=here)
     if style in STYLES:
         return text, losses
     lines = await write_in_csl(text if context.is_live else "[]", style, ", ".join(STYLES), is_alone=context.is_alone)
@@ -137,8 +134,8 @@ async def format_sources(
 ) -> Bibliography:
     """The bibliography; named sources come before a document, that before a stored paper's `source`, and a session.
 
-    Pages in a style that people read show today as the day of access where the manuals ask for one; the interchange
-    formats have no such day and stay the same from day to day. A style of another name is one of CSL.
+    Pages in a style that people read show their day of access where the manuals ask for one: the one that they say,
+    and today for named sources and a session. The interchange formats stay the same from day to day. A style of another name is one of CSL.
     """
     if source and not sources and not document.strip():
         document, format = await read_stored_references(context, source)  # noqa: A001
@@ -148,11 +145,12 @@ async def format_sources(
     today = datetime.fromtimestamp(context.now(), UTC).date().isoformat()
     is_known = style in STYLES
     told = style if is_known else "csl-json"
+    # Who names a page or has read it in a session looks at it today; of what stands in a document nobody knows when.
     accessed = today if told in READ else ""
     problems: tuple[Unreadable, ...] = ()
     if document.strip() and not sources:
         body = document.encode("utf-8", "replace")
-        text, count, skipped, unreadable = await run_reading(context, format_document, body, format, told, accessed)
+        text, count, skipped, unreadable = await run_reading(context, format_document, body, format, told)
         problems = tuple(Unreadable(**problem) for problem in unreadable)
     else:
         rows = sources or await find_sources(context, session)
@@ -201,7 +199,6 @@ def format_document(
     body: bytes,
     format: str,  # noqa: A002  the name of the tool's argument
     style: str,
-    accessed: str,
 ) -> tuple[str, int, list[str], list[dict[str, object]]]:
     """The same of a document, a text in UTF-8, and its entries that cannot be read."""
     parsed = parse_bibliography(body.decode(), format)
@@ -211,7 +208,7 @@ def format_document(
         )
         raise Fault("validation", message, action="fix_arguments")
     problems = [to_json(problem) for problem in parsed.problems[:_MOST_PROBLEMS]]
-    return *render(parsed.entries, style, accessed=accessed), [], problems
+    return *render(parsed.entries, style), [], problems
 
 
 _MOST_PROBLEMS = 200

@@ -5,7 +5,7 @@ Written after the published rules of each and held against a CSL processor, as t
 
 from __future__ import annotations
 
-from .author_date_styles import DATED, IN_BOOK, accessed_day, link_of, publisher_of, site_of, title_of
+from .author_date_styles import DATED, IN_BOOK, accessed_day, link_of, publisher_of, seen_on, site_of, title_of
 from .entry import KIND_TABLE, MONTHS, BibliographyEntry, Issued
 from .style_parts import (
     IEEE_MONTHS,
@@ -56,7 +56,7 @@ def mla(entry: BibliographyEntry, accessed: Issued = (), letter: str = "") -> tu
     parts = _mla_parts(entry, container)
     source = capital(joined(*parts)) if not container else joined(*parts)
     after = _mla_after(entry)
-    seen = accessed if accessed and not entry.doi else ()
+    seen = seen_on(entry, accessed) if accessed and not entry.doi else ()
     if not seen and not entry.date and kind in ("webpage", "document", "post-weblog"):
         seen = accessed_day(entry)
     visit = f"Accessed {day_first(seen, SHORT_MONTHS)}." if seen else ""
@@ -137,7 +137,7 @@ def ieee(entry: BibliographyEntry, accessed: Issued = (), letter: str = "") -> t
         text = finish(joined(f"{lead}{_comma(quote(title))} {joined(*order)}".rstrip(), year_of(entry)))
         return joined(text, f"{doi}." if doi else "", by=" "), _online(link, entry)
     if kind in ("webpage", "post-weblog", "document"):
-        seen = accessed_day(entry) or accessed
+        seen = seen_on(entry, accessed)
         site = site_of(entry, authors)
         head = f"{_comma(quote(title))} {site}." if site else quote(finish(title))
         visit = f"Accessed: {_ieee_day(seen)}." if seen else ""
@@ -204,7 +204,7 @@ def vancouver(entry: BibliographyEntry, accessed: Issued = (), letter: str = "")
     authors = _vancouver_names(people, "editors" if not entry.authors else "")
     title = title_of(entry)
     pages = pages_of(entry, least_end)
-    seen = accessed_day(entry) or accessed
+    seen = seen_on(entry, accessed)
     date = _reversed_date(entry.issued) or year_of(entry)
     online = " [Internet]" if link else ""
     cited = f" [cited {_reversed_date(seen)}]" if seen and link else ""
@@ -278,7 +278,7 @@ def ama(entry: BibliographyEntry, accessed: Issued = (), letter: str = "") -> tu
     title = headline(entry, title_of(entry)) if is_whole and entry.title else title_of(entry)
     pages = pages_of(entry, dash="-")
     doi = f"doi:{entry.doi}" if entry.doi else ""
-    seen = accessed_day(entry) or accessed
+    seen = seen_on(entry, accessed)
     if kind in ("article-newspaper", "webpage", "post-weblog", "document"):
         where = joined(american(entry.issued) or year_of(entry), pages, by=":")
         visit = f"Accessed {american(seen)}" if seen and link else ""
