@@ -150,6 +150,29 @@ def test_what_the_only_index_that_answers_has_not_is_unchecked_where_more_are_si
     assert "could not be asked" in said["statusReason"]
 
 
+def test_who_was_not_asked_is_not_told_as_having_nothing() -> None:
+    world = Web()
+    world.down = ("api.crossref.org",)
+
+    said = call(
+        "verify_citation", {"citation": "Weir, B. (2020). Railways in Norway."}, world, ("crossref", "openlibrary")
+    )
+
+    assert said["statusReason"] == "crossref could not be asked"
+    assert said["provenance"][-1] == "search: openlibrary was not asked, since it lists works of one kind alone"
+
+
+def test_a_claim_that_was_held_against_nothing_does_not_pass_without_a_word() -> None:
+    said = audit(
+        {"doi": "10.1234/ice", "title": "How otters swim under winter ice", "claim": "Ice is cold in Norway."},
+        world=Web(),
+    )
+
+    assert said["summary"]["ok"] == 1
+    assert said["entries"][0]["claimSupport"] == "source_unavailable"
+    assert said["warning"] == "In 1 of 1 entries without a finding the source of the claim could not be read."
+
+
 # --- what a citation and its record differ in ---
 
 

@@ -51,6 +51,10 @@ class Desk:
         self.asked.append(arguments)
         if "archive down" in self.copies:
             raise Fault("upstream_unavailable", "the archive is down")
+        if "nobody there" in self.copies:
+            fault = Fault("upstream_unavailable", "the archive cannot be reached")
+            fault.unsent = True
+            raise fault
         copy = self.copies.get(arguments["url"])
         return Answer([{"snapshot_url": copy}] if copy else [])
 
@@ -144,6 +148,32 @@ async def test_an_archive_that_fails_leaves_the_link_as_it_was() -> None:
     [link] = await check_links(context, [URL])  # type: ignore[arg-type]
 
     assert (link.live, link.archived) == (False, "")
+
+
+async def test_where_nobody_at_all_answers_no_link_is_called_dead() -> None:
+    others = [f"https://{name}.example/a" for name in ("badgers", "stoats")]
+    context = Desk({}, {"nobody there": ""})
+
+    links = await check_links(context, [URL, *others])  # type: ignore[arg-type]
+
+    assert [(link.live, link.status) for link in links] == [(None, 0)] * 3
+    assert links[0].reason == (
+        "no answer: the name does not resolve; nobody else was reached either, so it may be this machine's own network"
+    )
+
+
+@pytest.mark.parametrize(
+    ("pages", "copies"),
+    [({"https://stoats.example/a": page("ok")}, {"nobody there": ""}), ({}, {"archive down": ""}), ({}, {})],
+)
+async def test_an_address_that_does_not_answer_is_dead_where_anybody_does(
+    pages: dict[str, Reply], copies: dict[str, str]
+) -> None:
+    context = Desk(pages, copies)
+
+    links = await check_links(context, [URL, "https://stoats.example/a"])  # type: ignore[arg-type]
+
+    assert (links[0].live, links[0].status) == (False, 0)
 
 
 @pytest.mark.parametrize(

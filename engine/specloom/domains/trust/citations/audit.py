@@ -378,6 +378,7 @@ SEARCHES = 3
 PATIENCE = 90.0
 """Seconds after which no further title is looked for and no further source read; what is left says so."""
 NO_CLAIMS = "No entry had a claim, so no source was held against what it is cited for."
+UNREAD_CLAIMS = "In {count} of {total} entries without a finding the source of the claim could not be read."
 SWAPPED = "In {count} of {total} entries the identifier is that of a work with another title."
 ALTERED = (
     "In {count} of {total} entries the record has other authors or another year, journal, volume, issue or pages, "
@@ -432,6 +433,11 @@ async def audit(
     )
     warnings = [SWAPPED.format(count=swapped, total=len(audited))] if swapped else []
     warnings += [ALTERED.format(count=altered, total=len(audited))] if altered else []
+    unread = sum(
+        not entry.flags and entry.claim_check is not None and entry.claim_check.claim_support == "source_unavailable"
+        for entry in audited
+    )
+    warnings += [UNREAD_CLAIMS.format(count=unread, total=sum(not entry.flags for entry in audited))] if unread else []
     warnings += [NO_CLAIMS] if items and not any(item.claim for item in items) else []
     annotated = _annotate(context, document, source, items, audited) if notes else None
     resource = ""

@@ -449,6 +449,9 @@ async def find_by_reference(context: Context, reference: Reference, *, most: int
             trail.append(f"search: {provider} could not be asked ({answer.kind})")
             failed.append(provider)
             continue
+        if not answer.asked:
+            trail.append(f"search: {provider} was not asked, since it lists works of one kind alone")
+            continue
         answered.append(provider)
         candidate = await _find_best(context, answer.rows, provider, reference)
         level = candidate[1].confidence if candidate else "none"

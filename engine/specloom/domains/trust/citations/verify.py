@@ -315,7 +315,7 @@ async def _check_address(check: _Verification, examination: CitationExamination,
     """Fills in what is known of an address; the page is read once, for its own DOI and for the claim."""
     url = examination.url
     link = (await check_links(check.context, [url]))[0]
-    if link.live is None:
+    if link.live is None and not link.unsought:
         raise Fault("validation", link.reason)
     scholarly = is_scholarly(url)
     if link.readable and (wanted or scholarly or bool(link.live and not link.blocked)):
@@ -382,10 +382,12 @@ def _tell_liveness(check: _Verification, link: LinkCheck) -> None:
             archived_at=status.archived_at,
         )
     )
-    state = "was not looked at" if link.live is None else "answers" if link.live else "is dead"
+    silent = "gave no answer" if link.unsought else "was not looked at"
+    state = silent if link.live is None else "answers" if link.live else "is dead"
     reason = f" ({link.reason})" if link.reason else ""
     check.note(f"link: {link.url} {state}, status {link.status}{reason}")
     if link.blocked:
         check.note("link: the server is there and refuses programs, so the link is not dead")
-    if link.live is False:
-        check.note(f"archive: {link.archived or 'no archived copy was found'}")
+    if link.live is False or link.unsought:
+        lack = f"could not be asked ({link.unsought[:200]})" if link.unsought else "no archived copy was found"
+        check.note(f"archive: {link.archived or lack}")

@@ -49,10 +49,11 @@ FOR_SALE = "the page says that the domain is for sale"
 class LinkCheck:
     """What became of one address.
 
-    `live` is None when it was not looked at (it may not be asked, or is none). `status` is the HTTP status of the last
-    answer, 0 without any. `blocked` says that the server is there and refused. `archived` is the address of a copy, ""
-    without one. `reason` says in words why a link counts as dead or was not looked at. `titles` is what the page that
-    answers calls itself, () where it was not read.
+    `live` is None when it was not looked at (it may not be asked, or is none), and when nobody at all answered.
+    `status` is the HTTP status of the last answer, 0 without any. `blocked` says that the server is there and refused.
+    `archived` is the address of a copy, "" without one, and `unsought` why none could be looked for; `unreached` says
+    that neither the server nor the archive could be connected to. `reason` says in words why a link counts as dead or
+    was not looked at. `titles` is what the page that answers calls itself, () where it was not read.
     """
 
     url: str
@@ -61,6 +62,8 @@ class LinkCheck:
     blocked: bool = False
     archived: str = ""
     archived_at: str = ""
+    unsought: str = ""
+    unreached: bool = False
     reason: str = ""
     titles: tuple[str, ...] = field(default=(), compare=False)
 
@@ -90,7 +93,8 @@ async def check_links(
 
     Of one host four are looked at side by side at most, and where it asks to slow down, nothing more is read from it.
     `dates` are the days (YYYY-MM-DD, "" where unknown) near which such a copy should be. What a server answered is
-    remembered for `keep_for` seconds; that there was no answer is not.
+    remembered for `keep_for` seconds; that there was no answer is not. Where none of them answers and the archive
+    cannot be reached either, it may as well be the network of this machine, and none is told as dead.
     """
     turns = asyncio.Semaphore(AT_ONCE)
     rooms: dict[str, asyncio.Semaphore] = {}
@@ -99,7 +103,7 @@ async def check_links(
 
     async def check(url: str, date: str) -> LinkCheck:
         async with rooms.setdefault(to_host(url), asyncio.Semaphore(PER_HOST)), turns:
-            key = f"link:3:{date}:{url}"
+            key = f"link:4:{date}:{url}"
             if keep_for and (entry := await context.recall(key)) is not None:
                 return LinkCheck(**(entry.value | {"titles": tuple(entry.value["titles"])}))
             link = await check_link(context, url, busy)
@@ -110,8 +114,16 @@ async def check_links(
 
     unique = dict.fromkeys(zip(urls, days, strict=True))
     done = await asyncio.gather(*[check(url, date) for url, date in unique])
+    if all(link.unreached for link in done if link.live is not None):
+        done = [_leave_open(link) if link.unreached else link for link in done]
     links = dict(zip(unique, done, strict=True))
     return [links[pair] for pair in zip(urls, days, strict=True)]
+
+
+def _leave_open(link: LinkCheck) -> LinkCheck:
+    """A link of which nothing can be told, because nobody was reached."""
+    reason = f"{link.reason.rstrip('.')}; nobody else was reached either, so it may be this machine's own network"
+    return replace(link, live=None, reason=reason)
 
 
 async def check_link(context: Context, url: str, busy: set[str] | None = None) -> LinkCheck:
@@ -178,7 +190,7 @@ async def find_copy(context: Context, link: LinkCheck, date: str = "") -> LinkCh
         return await _ask_for_copy(context, link, date)
     except Fault as fault:
         context.lack("snapshots", fault)
-        return link
+        return replace(link, unsought=fault.message, unreached=fault.unsent and not link.status)
 
 
 async def _ask_for_copy(context: Context, link: LinkCheck, date: str = "") -> LinkCheck:
