@@ -44,6 +44,8 @@ DOIS = [
     ("https://www.medrxiv.org/content/10.1101/2020.01.30.20019844v4", "10.1101/2020.01.30.20019844"),
     ("https://doi.org/10.1000/a/full", "10.1000/a/full"),
     ("10.48550/arXiv.1706.03762", "10.48550/arxiv.1706.03762"),
+    ("Quantum gravity of black holes 10.1000/p0", "10.1000/p0"),
+    ("as in 10.1000/12, and elsewhere", "10.1000/12"),
 ]
 
 
@@ -63,6 +65,8 @@ def test_a_doi_is_found_whole_and_cut_where_it_ends(text, doi):
         "v10.1234/abc",
         "10.123/abc",
         "on 10.2020/11",
+        "on 10.1999/1",
+        "10.1234/5 of it",
         "10,1234/abc",
         "192.168.10.1000/24",
         "",

@@ -32,8 +32,8 @@ _TRAILING = ".,;:!?'\"*_–"
 # Word processors and PDFs make other bars of hyphens, and TeX escapes signs; no agency registers such.
 _WRITTEN = str.maketrans(dict.fromkeys("‐‑‒–−", "-") | {"\\": ""})
 _CLOSERS = {")": "(", "]": "[", ">": "<"}
-# "10.2020/11" is more often a date than a name; behind "doi:" it is one.
-_SHORTEST_UNCUED = 3
+# What is more often a month or a number of prose than a name; behind "doi:" it is a name.
+_NUMBER = re.compile(r"10\.(?:(?:19|20)[0-9]{2}/[0-9]{1,2}|[0-9]{4,9}/.)")
 
 
 class Doi(NamedTuple):
@@ -84,7 +84,7 @@ def find_dois(text: str) -> Iterator[Doi]:
             value = raw.translate(_WRITTEN)
             suffix = value.partition("/")[2]
             cued = address or bool(CUE.search(decoded[: match.start()])) or len(value) == len(piece.strip())
-            if not any(character.isalnum() for character in suffix) or (len(suffix) < _SHORTEST_UNCUED and not cued):
+            if not any(character.isalnum() for character in suffix) or (_NUMBER.fullmatch(value) and not cued):
                 continue
             if decoded == piece:
                 yield Doi(value.lower(), raw, start + match.start(), value)
