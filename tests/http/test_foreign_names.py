@@ -49,13 +49,22 @@ def list_questions(ids: dict[str, str]) -> dict[str, tuple[str, dict[str, Any]]]
         ),
         "its export": (session, call(1, "research_export", {"sessionId": session})),
         "a search in it": (session, call(1, "web_search", {"query": "otters of the north", "sessionId": session})),
+        "its list of sources": (session, call(1, "format_bibliography", {"sessionId": session})),
+        "its sources for other programs": (session, call(1, "library_export", {"sessionId": session})),
+        "its sources for Zotero": (session, call(1, "zotero_add", {"sessionId": session, "dry_run": True})),
+        "its text": (session, call(1, "read_more", {"source": f"research://session/{session}"})),
+        "its new name": (session, call(1, "update_research_session", {"sessionId": session, "complete": True})),
         "its resource": (session, request(1, "resources/read", {"uri": f"research://session/{session}"})),
         "an artifact": (ids["artifact"], request(1, "resources/read", {"uri": ids["resource"]})),
+        "the text of an artifact": (ids["artifact"], call(1, "read_more", {"source": ids["resource"]})),
+        "an artifact's references": (ids["artifact"], call(1, "audit_bibliography", {"source": ids["resource"]})),
         "a workspace": (space, call(1, "workspace_read", {"workspace_id": space})),
         "what goes into it": (space, call(1, "workspace_contribute", {"workspace_id": space, "note": "otters"})),
         "a memory": (memory, call(1, "memory_delete", {"id": memory})),
         "a watched query": (ids["query"], call(1, "monitor_query_check", {"query": ids["query"]})),
+        "its new end": (ids["query"], call(1, "monitor_query_change", {"query": ids["query"], "ttl_days": 9})),
         "its end": (ids["query"], call(1, "monitor_query_stop", {"query": ids["query"]})),
+        "the end of the session": (session, call(1, "delete_research_session", {"sessionId": session})),
     }
 
 

@@ -76,6 +76,7 @@ async def test_the_sweep_sees_a_store_that_does_not_look_at_owners(
 
     crossed = {name for name, told in heard.items() if find_words(told, ids, OTHERS["another tenant"])}
     assert {"get_research_session", "memory_recall", f"research://session/{ids['session']}"} <= crossed
+    assert "read_more" in crossed
 
 
 async def test_a_kept_answer_is_of_those_for_whom_it_is_kept(shared: SharedServer) -> None:

@@ -27,6 +27,8 @@ WRITES_ONLY = {
 }
 """Tools that keep something and tell nothing of what is kept; of those that write into a folder or keep a report, too.
 """
+ADDRESSES = {"source", "paper", "ref", "keep", "cursor"}
+"""Inputs, and with an `s` lists of them, that name what is kept by its address, or go on with what was told before."""
 COUNTS = {"get_my_analytics", "monitor_query_list", "monitor_query_digest"}
 """Tools that tell of what is kept in numbers, or in words that the asking client gives itself; and what is new of all
 that is watched, which a sweep is told by monitor_query_check before."""
@@ -60,6 +62,14 @@ def find_arguments(tool: Tool, ids: Mapping[str, str]) -> Iterator[dict[str, Any
             yield {**least, name: word}
             if "stepNumber" in said:
                 yield {**least, name: word, "stepNumber": 2}
+    for name, one in said.items():
+        if name in ADDRESSES and name in texts:
+            words = [ids["cursor"]] if name == "cursor" else [ids["resource"], ids["report"], ids["address"]]
+        elif name.removesuffix("s") in ADDRESSES and one.get("items", {}).get("type") == "string":
+            words = [ids["session"], ids["resource"]]
+        else:
+            continue
+        yield from ({**least, name: word if name in texts else [word]} for word in words)
 
 
 def plain_value(name: str, said: Mapping[str, Any]) -> Any:
@@ -82,7 +92,11 @@ async def live(client: Client, web: Web, *, query: str = "otters") -> dict[str, 
     for number in range(2, 10):
         told = {"searchStep": f"{SECRET} " * 400, "stepNumber": number, "nextStepNeeded": True}
         await ask(client, "sequential_search", **told, sessionId=session)
+    web.results.append({"title": SECRET, "url": f"https://{SECRET}.example/more", "description": SECRET})
+    paged = await ask(client, "web_search", query=query, num_results=1)
+    web.results.pop()
     linked = await ask(client, "research_export", sessionId=session)
+    exported = await client.call_tool("research_export", {"sessionId": session, "format": "html"})
     saved = await ask(client, "memory_save", note=SECRET, topic=SECRET, tags=[SECRET])
     shared = await ask(client, "workspace_contribute", workspace_id=SPACE, note=SECRET)
     watched = await ask(client, "monitor_query_save", query=f"otters {SECRET}")
@@ -92,6 +106,9 @@ async def live(client: Client, web: Web, *, query: str = "otters") -> dict[str, 
         "short": short,
         "resource": linked["resource"],
         "artifact": linked["resource"].rpartition("/")[2],
+        "report": next(str(one.uri) for one in exported.content if one.type == "resource_link"),
+        "address": f"research://session/{session}",
+        "cursor": paged["nextCursor"],
         "memory": saved["id"],
         "finding": shared["id"],
         "space": SPACE,
@@ -133,6 +150,12 @@ async def sweep(client: Client, ids: Mapping[str, str]) -> dict[str, str]:
                 ref={"type": "ref/prompt", "name": prompt.name}, argument={"name": one.name, "value": ""}
             )
             heard[f"complete {prompt.name}"] = heard.get(f"complete {prompt.name}", "") + found.model_dump_json()
+        for word in ids.values():
+            try:
+                told = await client.get_prompt(prompt.name, {one.name: word for one in prompt.arguments or []})
+                heard[f"prompt {prompt.name}"] = heard.get(f"prompt {prompt.name}", "") + told.model_dump_json()
+            except MCPError as error:
+                heard[f"prompt {prompt.name}"] = heard.get(f"prompt {prompt.name}", "") + error.message
     await call_each(destructive=True)  # the last, because nothing is left to be told of what is deleted
     return heard
 

@@ -1,4 +1,4 @@
-"""Two owners, every tool, every resource, every completion: what one keeps never reaches the other.
+"""Two owners, every tool, resource, prompt, completion, cursor and kept file: what one keeps never reaches the other.
 
 What is called comes from the catalogue and from what procedures say they keep, so a new tool is swept with the rest.
 """
@@ -52,7 +52,8 @@ async def test_nothing_of_one_owner_reaches_another_by_any_tool_resource_or_comp
     assert crossed == []
     assert after == before, "what Grace asked for changed nothing of Ada's"
     assert keeping - WRITES_ONLY - COUNTS <= shown, "the sweep reaches what every tool that keeps something tells"
-    assert {f"research://session/{ids['session']}", ids["resource"]} <= shown
+    assert {f"research://session/{ids['session']}", ids["resource"], ids["report"], "read_more"} <= shown
+    assert {name.split()[0] for name in hers} >= {"complete", "prompt"}
     assert ids["session"] in own["complete research://session/{id}"]
     assert ids["session"] not in hers["complete research://session/{id}"]
 
