@@ -552,3 +552,71 @@ async def test_an_unknown_status_of_trials_is_refused_with_those_that_there_are(
     assert "ASLEEP" in result["content"][0]["text"]
     assert "RECRUITING" in result["content"][0]["text"]
     assert upstreams.asked == []
+
+
+# --- Merged rows say who gave which field by the names that the reader sees -------------------------------------------
+
+
+async def test_who_gave_which_field_is_told_by_the_names_of_the_answer() -> None:
+    registered = {
+        "title": ["Sea otters"],
+        "DOI": "10.1234/a",
+        "URL": "https://doi.org/10.1234/a",
+        "ISBN": ["9780000000019"],
+        "container-title": ["Otter Letters"],
+    }
+    indexed = {
+        "id": "https://openalex.org/W1",
+        "doi": "https://doi.org/10.1234/a",
+        "title": "Sea otters",
+        "cited_by_count": 7,
+        "best_oa_location": {"pdf_url": "https://a.example.org/a.pdf"},
+        "open_access": {"is_oa": True},
+        "publication_date": "2020-02-01",
+    }
+    upstreams = Upstreams(
+        {
+            "api.crossref.org/works": {"message": {"items": [registered]}},
+            "api.openalex.org/works": {"results": [indexed]},
+        }
+    )
+
+    (paper,) = (await Product(upstreams).answer("academic_search", query="otters"))["papers"]
+
+    assert paper["source"] == "crossref"
+    assert paper["fieldsFrom"]["citationCount"] == paper["fieldsFrom"]["pdfUrl"] == "openalex"
+    assert set(paper["fieldsFrom"]) <= set(paper)
+
+
+async def test_of_two_fields_that_one_of_the_answer_is_read_from_the_one_counts_that_is_told() -> None:
+    registers = {
+        "auth/accesstoken": {"access_token": "t"},
+        "api.lens.org": {
+            "data": [
+                {
+                    "jurisdiction": "EP",
+                    "doc_number": "1000001",
+                    "kind": "A1",
+                    "biblio": {"invention_title": [{"text": "Otter box"}]},
+                    "abstract": [{"text": "A box for otters."}],
+                }
+            ]
+        },
+        "searchapi.io": {
+            "organic_results": [
+                {
+                    "patent_id": "patent/EP1000001A1/en",
+                    "title": "Otter box",
+                    "snippet": "boxes",
+                    "pdf": "https://x.example/p",
+                }
+            ]
+        },
+    }
+    keys = {"LENS_API_TOKEN": "made-up-1", "SEARCHAPI_API_KEY": "made-up-2"}
+
+    answer = await Product(Upstreams(registers), keys).answer("patent_search", query="otter box", depth="wide")
+
+    (patent,) = answer["patents"]
+    assert patent["abstract"] == "A box for otters."
+    assert patent["fieldsFrom"] == {"pdf": "searchapi"}, "the excerpt of who has no abstract is not told"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
 
 from specloom.core import Report, did_you_mean, replace
-from specloom.language import ANY, ListOf, Maybe, RecordType, may_be_null, strip
+from specloom.language import ANY, ListOf, Maybe, RecordType, may_be_null, parse, strip
 from specloom.model import (
     NAMED_TOOL,
     Advice,
@@ -20,7 +21,7 @@ from specloom.model import (
     Toolset,
     Value,
 )
-from specloom.specs import Map, Node, Spec, YamlEntry, YamlScalar, to_plain
+from specloom.specs import Listing, Map, Node, Spec, YamlEntry, YamlScalar, to_plain
 
 from .inputs import check_names
 from .symbols import DependencyTracker
@@ -55,9 +56,12 @@ def compile_checks(node: Node | None, scope: Scope) -> tuple[tuple[Value, Value]
 
 
 def compile_answer(
-    node: Node | None, scope: Scope, row_shape: RecordType, tracker: DependencyTracker
+    node: Node | None, scope: Scope, row_shape: RecordType, tracker: DependencyTracker, origins: Collection[str] = ()
 ) -> tuple[tuple[AnswerKey, ...], Value | None]:
-    """The keys of the answer, each a value or a list whose items are mapped; or the value that is the whole of it."""
+    """The keys of the answer, each a value or a list whose items are mapped; or the value that is the whole of it.
+
+    `origins` are fields of rows that say who gave which other field.
+    """
     if isinstance(node, YamlScalar):
         value = tracker.value("the answer", node, scope)
         if value is not None and not isinstance(value.shape, RecordType):
@@ -69,6 +73,7 @@ def compile_answer(
         what = f"the answer's key {entry.key!r}"
         if isinstance(entry.value, Map):
             key = _compile_list(what, entry.key, entry.value, scope, row_shape, tracker)
+            key = _name_sources(key, entry.value, origins) if key else None
         else:
             value = tracker.value(what, entry.value, scope)
             key = AnswerKey(entry.key, value) if value else None
@@ -115,6 +120,45 @@ def _compile_list(
             fields.append(field)
     take = tracker.text(what, "take", node, scope)
     return AnswerKey(name, each, tuple(fields), take, may_be_null(each.shape))
+
+
+def _name_sources(key: AnswerKey, node: Map, origins: Collection[str]) -> AnswerKey:
+    """The key with what its fields are read from, where one of them says who gave which field of a row."""
+    map_node = node.get("map")
+    assert isinstance(map_node, Map)
+    sources = [(entry.key, tuple(_read_from(entry.value))) for entry in map_node]
+    telling = next((name for name, fields in sources if len(fields) == 1 and fields[0] in origins), "")
+    if not telling:
+        return key
+    return replace(key, origins=telling, sources=tuple(one for one in sources if one[0] != telling))
+
+
+def _read_from(node: Node) -> Iterator[str]:
+    """The fields of a row that a mapped field is read from, in the order in which it names them."""
+    at = node.get("at") if isinstance(node, Map) else node
+    found: dict[str, None] = {}
+    for one in at.items if isinstance(at, Listing) else (at,):
+        text = one.value if isinstance(one, YamlScalar) else None
+        tree = parse(text) if isinstance(text, str) and not text.startswith("=") else None
+        if isinstance(tree, dict):
+            found.update(dict.fromkeys(_fields_of(tree)))
+    yield from found
+
+
+_OF_THE_FIRST = frozenset({
+    "subexpression", "index_expression", "projection", "value_projection", "filter_projection", "flatten", "pipe",
+    "slice",
+})  # fmt: skip
+"""Expressions of which only the first part is about the row itself, and what follows about what came of it."""
+
+
+def _fields_of(tree: Mapping[str, Any]) -> Iterator[str]:
+    if tree["type"] == "field":
+        yield str(tree["value"])
+    elif tree["type"] != "expref":
+        children = [one for one in tree.get("children", ()) if isinstance(one, dict)]
+        for child in children[:1] if tree["type"] in _OF_THE_FIRST else children:
+            yield from _fields_of(child)
 
 
 _COLUMN = "rows[*]."

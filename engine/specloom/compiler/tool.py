@@ -113,7 +113,8 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
     if procedures:
         done = done.plus(result=result_shape(plan, after, around))
     checks = compile_checks(root.get("checks"), scope)
-    answer, returned = compile_answer(root.get("answer"), done, row_shape, tracker)
+    origins = {stage.merge.origin for stage in after if stage.merge is not None}
+    answer, returned = compile_answer(root.get("answer"), done, row_shape, tracker, origins)
     told_as = _envelope(root.get("envelope"), report)
     hints = compile_hints(root.get("hints"), done, inputs, tracker)
     notices = compile_notices(root.get("notices"), done.plus(failures=maybe(TEXT)), tracker)

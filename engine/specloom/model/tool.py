@@ -216,6 +216,10 @@ class AnswerKey:
     take: Value | None = None
     left_out: bool = False
     """Rows that are null leave the key out; else they are none."""
+    origins: str = ""
+    """Of merged rows that are mapped: which of the mapped fields says who gave which field."""
+    sources: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """For each other mapped field those of a row that it is read from, in order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable, Mapping
 from typing import Any
 
 from specloom.core import KINDS, Answer, Fault, PagePosition, all_failed, dataclass, field, replace
-from specloom.language import Bindings, Layer, build, evaluate, how_many, truthy
+from specloom.language import MISSING, Bindings, Layer, build, evaluate, how_many, truthy
 from specloom.model import HINTS, Access, Again, AnswerKey, Model, Pair, Part, Row, Strategy, Tool, Value, questions
 from specloom.plugins import HOOKS, NOT_MEMBER, PROCEDURES, REASONS, Collection, Context, Item, find_refusal, is_member
 
@@ -476,10 +476,24 @@ def answer_of(keys: Iterable[AnswerKey], returned: Value | None, context: Bindin
             continue
         if key.fields is not None:
             rows = (value if isinstance(value, list) else [])[: how_many(key.take, context)]
-            answer[key.name] = [map_row(key.fields, row, context) or {} for row in rows]
+            answer[key.name] = [_name_origins(key, row, map_row(key.fields, row, context) or {}) for row in rows]
         elif value is not None:
             answer[key.name] = value
     return answer
+
+
+def _name_origins(key: AnswerKey, row: Row, told: Row) -> Row:
+    """A row as it is told, which says who gave which field by the names of what is told."""
+    origins = told.get(key.origins) if key.origins else None
+    if not isinstance(origins, Mapping):
+        return told
+    named = {}
+    for name, fields in key.sources:
+        read = next((field for field in fields if row.get(field) not in MISSING), "") if name in told else ""
+        if read in origins:
+            named[name] = origins[read]
+    rest = {name: value for name, value in told.items() if name != key.origins or named}
+    return {**rest, key.origins: named} if named else rest
 
 
 # --- Parts of a `collect` are asked side by side, each fails by itself, and all stands under their names --------------
