@@ -6,6 +6,7 @@ are given, in their order, in the place of the next writes. `meanwhile` is what 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable
@@ -156,6 +157,10 @@ class ZoteroLibrary:
                 for key, data in self.collections.items()
             ]
             return self._page(call, headers, rows)
+        if parent := re.fullmatch(r"/items/([A-Z0-9]{8})/children", path):
+            if parent[1] not in self.items:
+                return 404, plain, "Item does not exist"
+            return self._page(call, headers, [self._tell_child(item) for item in self._children(parent[1])])
         place = re.fullmatch(r"(?:/collections/([A-Z0-9]{8}))?/items/top", path)
         if place is None:
             return 404, plain, "Not found"
@@ -171,6 +176,14 @@ class ZoteroLibrary:
                 for item in ordered
             ],
         )
+
+    def _children(self, parent: str) -> list[dict[str, Any]]:
+        return [item for item in self.items.values() if item.get("parentItem") == parent]
+
+    def _tell_child(self, item: dict[str, Any]) -> dict[str, Any]:
+        file = self.files.get(item["key"])
+        told = item if item["itemType"] == "note" else {"md5": file and hashlib.md5(file).hexdigest(), **item}
+        return {"key": item["key"], "version": item["version"], "data": told, "meta": {}}
 
     def _page(self, call: Call, headers: dict[str, str], rows: list[dict[str, Any]]) -> Reply:
         query = dict(call.query)

@@ -406,7 +406,10 @@ def test_a_full_storage_is_told_once_and_no_further_file_is_sent(tmp_path: Path)
     assert [work["file"] for work in told["works"]] == ["failed", "failed"]
     assert "its PDF was not sent: Zotero takes no more of this: File would exceed quota" in told["works"][0]["message"]
     (empty,) = [item["key"] for item in library.items.values() if item["itemType"] == "attachment"]
-    assert f"its attachment {empty} was made and has no file; put the PDF there" in told["works"][0]["message"]
+    assert (
+        f"its attachment {empty} is there without its file; a later call with files fills it"
+        in told["works"][0]["message"]
+    )
     assert "attachment" not in told["works"][1]["message"]
 
 
@@ -788,3 +791,90 @@ def test_a_collection_whose_answer_is_lost_ends_the_call_with_what_to_do(tmp_pat
 
     assert "look at what is there before you write it again" in told["error"]
     assert library.works() == []
+
+
+def put_two(folder: Path) -> None:
+    put_paper(folder)
+    put_paper(folder, ENTRY.replace("otters", "weirs").replace("weir21", "weir22"), "doi_10.1234_weirs")
+
+
+@pytest.mark.parametrize("at", [1, 2, 3, 4])
+def test_a_later_call_fills_the_attachment_that_an_earlier_one_left_empty(tmp_path: Path, at: int) -> None:
+    library = ZoteroLibrary(losses={at: Loss(502, is_done=at == 1)})
+    put_paper(tmp_path)
+    wanted = {"refs": ["@weir21"], "files": True}
+
+    first, dry, filled, again = ask(
+        tmp_path,
+        library,
+        ("zotero_add", wanted),
+        ("zotero_add", {**wanted, "dry_run": True}),
+        ("zotero_add", wanted),
+        ("zotero_add", wanted),
+    )
+
+    assert (first["added"], first["files"]) == (1, 0)
+    assert (dry["known"], dry["files"], dry["works"][0]["file"]) == (1, 1, "sent")
+    assert (filled["known"], filled["files"], filled["works"][0]["file"]) == (1, 1, "sent")
+    assert (again["known"], again["files"], again["works"][0]["file"]) == (1, 0, "there")
+    (attachment,) = [item["key"] for item in library.items.values() if item["itemType"] == "attachment"]
+    assert library.files == {attachment: PDF}
+
+
+def test_a_file_of_which_nobody_was_sure_is_there_when_it_is_looked_for(tmp_path: Path) -> None:
+    library = ZoteroLibrary(losses={4: Loss(502)})
+    put_paper(tmp_path)
+
+    first, again = ask(tmp_path, library, *[("zotero_add", {"refs": ["@weir21"], "files": True})] * 2)
+
+    assert [told["works"][0]["file"] for told in (first, again)] == ["unsure", "there"]
+    assert len([item for item in library.items.values() if item["itemType"] == "attachment"]) == 1
+
+
+@pytest.mark.parametrize(
+    "attachment",
+    [
+        {"linkMode": "imported_file", "filename": "Weir - 2021 - How otters swim.pdf", "title": "Full Text PDF"},
+        {"linkMode": "linked_file", "filename": "Weir - 2021 - How otters swim.pdf"},
+        {"linkMode": "imported_file", "filename": "mine.pdf", "title": "mine.pdf"},
+        None,
+    ],
+)
+def test_an_attachment_that_a_person_has_made_is_left_as_it_is(
+    tmp_path: Path, attachment: dict[str, str] | None
+) -> None:
+    library = ZoteroLibrary()
+    key = library.put(itemType="journalArticle", title="How otters swim", DOI="10.1234/otters")
+    if attachment is not None:
+        library.put(itemType="attachment", parentItem=key, contentType="application/pdf", **attachment)
+    put_paper(tmp_path)
+
+    told = add(tmp_path, library, refs=["@weir21"], files=True)
+
+    assert (told["known"], told["files"], told["works"][0].get("file")) == (1, 0, None)
+    assert library.writes() == []
+
+
+def test_files_that_cannot_be_looked_for_are_told_and_cost_no_new_work(tmp_path: Path) -> None:
+    class NoChildren(ZoteroLibrary):
+        def _read(self, call: Any, path: str, plain: dict[str, str]) -> Any:
+            return (500, plain, "") if path.endswith("/children") else super()._read(call, path, plain)
+
+    library = NoChildren()
+    library.put(itemType="journalArticle", title="How otters swim", DOI="10.1234/otters")
+    put_two(tmp_path)
+
+    told = add(tmp_path, library, refs=["@weir21", "@weir22"], files=True)
+
+    assert [(work["status"], work["file"]) for work in told["works"]] == [("known", "failed"), ("added", "sent")]
+    assert told["works"][0]["message"].startswith("it was not looked whether its PDF is there: ")
+
+
+def test_a_known_work_without_a_stored_pdf_is_not_looked_at(tmp_path: Path) -> None:
+    library = ZoteroLibrary()
+    library.put(itemType="book", title="Reeds", date="1999")
+
+    told = add(tmp_path, library, bibliography=BIB, files=True)
+
+    assert told["known"] == 1
+    assert not [call for call in library.calls if call.path.endswith("/children")]

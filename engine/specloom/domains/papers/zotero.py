@@ -39,6 +39,8 @@ LARGEST_FILE = 100 * 2**20
 """Bytes of a PDF that is sent."""
 SENDING = 570.0
 """Seconds after the beginning of a call until which files are sent: its tool ends at 600, and what it did is told."""
+LOOKING = 200.0
+"""Seconds after the beginning of a call until which it is looked which files of known works are there."""
 _SECONDS_OF_A_FILE = 300.0
 """Seconds that sending a file takes at most."""
 _KEY = re.compile(r"[2-9A-HIJ-NP-Z]{8}")
@@ -144,7 +146,7 @@ class _Addition:
     path: Path | None = None
     """The stored PDF of the work."""
     attachment: str = ""
-    """The key of the attachment that was made for the PDF."""
+    """The key of the attachment that was made for the PDF, by this call or, without its file, by an earlier one."""
     first: _Addition | None = None
     """The same work, where it stands earlier in the call."""
     file: str = ""
@@ -167,7 +169,7 @@ class _Addition:
     "add_to_zotero",
     asks=(
         *("zotero_items", "zotero_collections", "zotero_targets", "zotero_written_items", "zotero_written_collections"),
-        *("zotero_upload_places", "zotero_uploads", "zotero_saves", "zotero_saved_files"),
+        *("zotero_children", "zotero_upload_places", "zotero_uploads", "zotero_saves", "zotero_saved_files"),
     ),
     runs=("session_sources",),
     settings=STORE,
@@ -191,7 +193,8 @@ async def add_to_zotero(
     """Adds works to a library of Zotero: those of a bibliography, or of the store as `export_references` chooses them.
 
     A work that the library has (by DOI, cite key, or title, year and first author) is told and not added again; with
-    `label_known` it gets the tags and is put into the collection. `with_files` sends the stored PDF of each new work.
+    `label_known` it gets the tags and is put into the collection. `with_files` sends the stored PDF of each new work,
+    and of a known one whose attachment was left without its file by an earlier call.
     One that Zotero refuses costs no other. In a dry run nothing is written, and nobody is asked to write. The faults
     are those of reading the library, of a collection that is not there, and `validation` for too many works.
     """
@@ -209,7 +212,10 @@ async def add_to_zotero(
     new = [row for row in rows if not row.status]
     known = [row for row in rows if row.status]
     if with_files:
-        await asyncio.to_thread(_find_files, context, new)
+        there = {row.key: row for row in reversed(known) if provider == SERVICE and row.key}
+        await asyncio.to_thread(_find_files, context, [*new, *there.values()])
+        await _find_attachments(context, [row for row in there.values() if row.path], until - SENDING + LOOKING)
+    left = [row for row in known if row.attachment and not row.file]
     # All that is read is read before anything is written: a fault from here on would hide what was.
     labels = label_known and provider == SERVICE and bool(tags or collection.strip())
     stored = await _read_items(context, list(dict.fromkeys(row.key for row in known if row.key))) if labels else []
@@ -223,13 +229,16 @@ async def add_to_zotero(
         for row in new:
             row.status = "added"
             row.file = ("sent" if row.path else "none") if with_files else ""
+        for row in left:
+            row.file = "sent"
         if labels:
             await _label_known(context, known, stored, place, tags, dry_run=True)
     elif provider == SERVICE:
         is_first = place is None or not place.made
-        await _add_by_service(context, new, is_first=is_first, with_files=with_files, until=until)
+        await _add_by_service(context, new, is_first=is_first)
         if labels:
             await _label_known(context, known, stored, place, tags)
+        await _send_files(context, [*(row for row in new if with_files and row.status == "added"), *left], until)
     else:
         await _add_by_program(context, new, target, with_files=with_files, until=until)
     for row in known:
@@ -259,7 +268,7 @@ async def add_to_zotero(
         works=[row.tell() for row in rows],
         unsure=unsure or None,
         collection=place,
-        files=sum(row.file in ("sent", "there") for row in rows) if with_files else None,
+        files=sum(row.file in ("sent", "there") for row in [*new, *left]) if with_files else None,
         items=sent if dry_run else None,
         not_kept=[LostField(field=name, entries=count) for name, count in losses.items()] or None,
         missing=chosen.missing or None,
@@ -533,10 +542,8 @@ async def _write(
     return told
 
 
-async def _add_by_service(
-    context: Context, rows: Sequence[_Addition], *, is_first: bool, with_files: bool, until: float
-) -> None:
-    """Add works with their notes and files; a fault only where nothing was written before, which `is_first` says."""
+async def _add_by_service(context: Context, rows: Sequence[_Addition], *, is_first: bool) -> None:
+    """Add works with their notes; a fault only where nothing was written before, which `is_first` says."""
     written = await _write(context, [row.item for row in rows], is_new=True, is_first=is_first)
     for row, told in zip(rows, written, strict=True):
         is_written = told["outcome"] not in ("failed", "unsure")
@@ -550,8 +557,12 @@ async def _add_by_service(
             row.messages.append(f"its note was not added: {_reason(told)}")
         elif told["outcome"] == "unsure":
             row.messages.append(f"its note may have been added: {_reason(told)}")
+
+
+async def _send_files(context: Context, rows: Sequence[_Addition], until: float) -> None:
+    """Send the PDFs of works that the library has by now, and say of each what became of it."""
     stop = ""
-    for row in added if with_files else ():
+    for row in rows:
         if row.path is None:
             row.file = "none"
             continue
@@ -571,12 +582,40 @@ async def _add_by_service(
             reason = _cause(error) if isinstance(error, Fault) else error.strerror or "it cannot be read"
             row.messages.append(f"its PDF was not sent: {reason}")
             if row.attachment:
-                # It stays: nothing is deleted there, and a later call adds nothing to a work that is known.
+                # It stays, since nothing is deleted there.
                 row.messages.append(
-                    f"its attachment {row.attachment} was made and has no file; put the PDF there in Zotero by hand"
+                    f"its attachment {row.attachment} is there without its file; a later call with files fills it, or "
+                    "put the PDF there in Zotero by hand"
                 )
             # Where one has no room, or the key no right, the next has none either.
             stop = reason if isinstance(error, Fault) and error.kind in ("bad_request", "auth_required") else ""
+
+
+async def _find_attachments(context: Context, rows: Iterable[_Addition], until: float) -> None:
+    """Look at works that the library has for the attachment that an earlier call has made: whether its file is there.
+
+    It is known by its title and the name of its file, so that none is filled whose file a person keeps elsewhere. Where
+    one cannot be looked at, that is told, and the others are not asked for.
+    """
+    stop = ""
+    for row in rows:
+        if not stop and asyncio.get_running_loop().time() >= until:
+            stop = "the time of the call was over"
+        try:
+            children = [] if stop else (await context.ask("zotero_children", {"item": row.key}, provider=SERVICE)).rows
+        except Fault as fault:
+            stop = fault.message
+        if stop:
+            row.file = "failed"
+            row.messages.append(f"it was not looked whether its PDF is there: {stop}")
+            continue
+        name = _name_file(row.work, row.path) if row.path else ""
+        own = [each for each in children if each.get("link_mode") == "imported_file" and each.get("filename") == name]
+        empty = [each for each in own if not each.get("md5") and each.get("title") == name]
+        if any(each.get("md5") for each in own):
+            row.file = "there"
+        elif empty:
+            row.attachment = str(empty[0]["key"])
 
 
 def _find_files(context: Context, rows: Iterable[_Addition]) -> None:
@@ -607,28 +646,15 @@ async def _read_file(path: Path) -> tuple[bytes, int]:
 
 
 async def _send_file(context: Context, row: _Addition, path: Path, *, within: float) -> str:
-    """Make an attachment of an item and send its file: `sent`, or `there` where Zotero has it from before.
+    """Send the file of an item to its attachment, which is made where there is none without its file.
 
-    `unsure` where all of it was sent and Zotero did not say that it has it.
+    `sent`, `there` where Zotero has it from before, or `unsure` where Zotero did not say whether it has all of it.
     """
     content, changed = await _read_file(path)
     name = _name_file(row.work, path)
-    made = {
-        "itemType": "attachment",
-        "parentItem": row.key,
-        "linkMode": "imported_file",
-        "title": name,
-        "filename": name,
-        "contentType": "application/pdf",
-        "charset": "",
-        "tags": [],
-    }
-    (told,) = await _write(context, [made], is_new=True)
-    if told["outcome"] == "failed":
-        raise Fault("bad_request", _reason(told))
-    if told["outcome"] == "unsure":
-        raise Fault("upstream_unavailable", f"an attachment without its file may be there; {_reason(told)}")
-    item = row.attachment = str(told["key"])
+    if not row.attachment:
+        await _make_attachment(context, row, name)
+    item = row.attachment
     digest = hashlib.md5(content, usedforsecurity=False).hexdigest()
     asked = {"item": item, "md5": digest, "filename": name, "size": len(content), "mtime": changed}
     (place, *_) = (await context.ask("zotero_upload_places", asked, provider=SERVICE)).rows or [{}]
@@ -650,6 +676,26 @@ async def _send_file(context: Context, row: _Addition, path: Path, *, within: fl
         row.messages.append(f"its PDF may be there: {fault.message}")
         return "unsure"
     return "sent"
+
+
+async def _make_attachment(context: Context, row: _Addition, name: str) -> None:
+    """Make the attachment of a work for a file that is still to be sent."""
+    made = {
+        "itemType": "attachment",
+        "parentItem": row.key,
+        "linkMode": "imported_file",
+        "title": name,
+        "filename": name,
+        "contentType": "application/pdf",
+        "charset": "",
+        "tags": [],
+    }
+    (told,) = await _write(context, [made], is_new=True)
+    if told["outcome"] == "failed":
+        raise Fault("bad_request", _reason(told))
+    if told["outcome"] == "unsure":
+        raise Fault("upstream_unavailable", f"an attachment without its file may be there; {_reason(told)}")
+    row.attachment = str(told["key"])
 
 
 async def _read_items(context: Context, keys: Sequence[str]) -> list[Mapping[str, Any]]:
