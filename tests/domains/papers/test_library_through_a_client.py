@@ -323,3 +323,27 @@ def test_a_page_shows_the_day_of_access_that_it_says_and_no_other(
             assert "Retrieved" not in third
 
     use(world, work)
+
+
+OPEN = "@article{open, author={Doe, Jane and others}, title={Things}, journal={J}, year=2001, doi={10.1234/open}}"
+
+
+def test_a_list_of_authors_that_goes_on_goes_on_in_the_store_and_out_of_it(world: World) -> None:
+    async def work(client: Client) -> None:
+        await ask(client, "library_import", bibliography=OPEN)
+        told = {
+            style: await ask(client, "library_export", style=style)
+            for style in ("bibtex", "biblatex", "csl-json", "apa", "ris")
+        }
+        shared = (await ask(client, "doiget_bibtex_export", refs=["10.1234/open"]))["entries"][0]["bibtex"]
+        again = await ask(client, "library_import", bibliography=told["csl-json"]["bibliography"])
+
+        for style in ("bibtex", "biblatex"):
+            assert "author = {Doe, Jane and others}" in told[style]["bibliography"]
+        assert "{Jane Doe and others}" in shared
+        assert json.loads(told["csl-json"]["bibliography"])[0]["author"][1] == {"literal": "others"}
+        assert told["apa"]["bibliography"].startswith("Doe, J., et al. (2001). Things.")
+        assert told["ris"]["notKept"] == [{"field": "et-al", "entries": 1}]
+        assert again["unchanged"] == 1
+
+    use(world, work)

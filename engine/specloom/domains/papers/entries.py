@@ -148,6 +148,12 @@ def authors_of(entry: Mapping[str, Any]) -> list[str]:
     return texts_of(entry.get("authors"))
 
 
+def is_open(entry: Mapping[str, Any]) -> bool:
+    """Whether the work has more authors than are named."""
+    table = entry.get(RECORD)
+    return isinstance(table, Mapping) and "author" in texts_of(table.get("unnamed")) and bool(authors_of(entry))
+
+
 def texts_of(value: Any) -> list[str]:
     """A list of texts as a file has it, of which one alone may stand without a list; anything else is none."""
     return [value] if isinstance(value, str) else [str(one) for one in value] if isinstance(value, list) else []
@@ -257,7 +263,7 @@ def to_bibtex(key: str, entry: Mapping[str, Any]) -> str:
     year, arxiv_id = entry.get("year"), entry.get("arxiv_id")
     fields: dict[str, Any] = {
         "title": entry.get("title"),
-        "author": " and ".join(authors_of(entry)),
+        "author": " and ".join([*authors_of(entry), *(["others"] if is_open(entry) else [])]),
         "year": year if isinstance(year, int) else None,
         **{bibtex: entry.get(stored) for stored, (bibtex, _) in _FIELDS.items()},
     }

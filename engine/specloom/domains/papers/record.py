@@ -2,6 +2,7 @@
 
 What the shared keys have no place for stands in one flat table of our own, which other programs keep as it is:
 `citekey` (and `citekey_by`: import, made or user), `names` as `role|family|given|suffix|whole|particle|dropped`,
+`unnamed`, the roles whose people are not all named,
 `issued` in EDTF, `kind` as CSL calls the type, `files`, and `csl`, every other variable of CSL as one JSON text.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -51,8 +52,11 @@ def to_work(entry: Mapping[str, Any]) -> BibliographyEntry:
     work = parse_item(item)
     assert isinstance(work, BibliographyEntry)
     names = read_parted(entry)
+    # Whoever wrote the authors anew since they were parted has named them all.
+    is_old = is_rewritten(entry)
     return replace(
         work,
+        unnamed=tuple(role for role in texts_of(table.get("unnamed")) if not (role == "author" and is_old)),
         authors=tuple(names.get("author", ())),
         editors=tuple(names.get("editor", ())),
         translators=tuple(names.get("translator", ())),
@@ -85,6 +89,7 @@ def to_stored(work: BibliographyEntry) -> dict[str, Any]:
     table = {
         "citekey": work.key,
         "names": [_write_name(role, name) for role, name in names],
+        "unnamed": list(work.unnamed),
         "issued": work.date,
         "kind": item["type"],
         "files": list(work.files),
@@ -117,6 +122,7 @@ def fill(stored: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[dict[str, A
     table, told = record_of(stored), record_of(new)
     if not names_agree or (has_names and read_parted(stored)):
         told.pop("names", None)
+        told.pop("unnamed", None)
     if "year" in kept:
         told.pop("issued", None)
     variables, more = _variables(table), _variables(told)
@@ -154,6 +160,7 @@ def override(stored: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[dict[st
     table, told = record_of(stored), record_of(new)
     if "authors" in shared or "names" in told:
         table.pop("names", None)
+        table.pop("unnamed", None)
     variables = {**_variables(table), **_variables(told)}
     own = {**own_of(stored), **({"annotation": note} if (note := own_of(new).get("annotation")) else {})}
     cleared = {**stored, **shared, RECORD: {}, TABLE: own}
@@ -171,16 +178,31 @@ def read_parted(entry: Mapping[str, Any]) -> dict[str, list[Name]]:
 
     Those of the authors are the ones in plain words where somebody changed these since they were parted.
     """
+    parted = _split_names(entry)
+    if not _is_of(parted, authors_of(entry)):
+        parted["author"] = [name for each in authors_of(entry) if (name := parse_name(each))]
+    return {role: names for role, names in parted.items() if names}
+
+
+def is_rewritten(entry: Mapping[str, Any]) -> bool:
+    """Whether somebody changed the authors since they were parted."""
+    return not _is_of(_split_names(entry), authors_of(entry))
+
+
+def _split_names(entry: Mapping[str, Any]) -> dict[str, list[Name]]:
     parted: dict[str, list[Name]] = {}
     for line in texts_of(record_of(entry).get("names")):
         role, *parts = (re.sub(r"\\(.)", r"\1", match[1]) for match in _PARTS.finditer(f"{line}||||||"))
         family, given, suffix, whole, particle, dropped = parts[:6]
         if role and (whole or family):
             parted.setdefault(role, []).append(Name(whole or family, given, suffix, particle, dropped))
-    authors = authors_of(entry)
-    if len(parted.get("author", ())) != len(authors) or not all(map(_is_joined, parted.get("author", ()), authors)):
-        parted["author"] = [name for each in authors if (name := parse_name(each))]
-    return {role: names for role, names in parted.items() if names}
+    return parted
+
+
+def _is_of(parted: Mapping[str, Sequence[Name]], authors: Sequence[str]) -> bool:
+    """Whether the parted names are the authors in plain words."""
+    names = parted.get("author", ())
+    return len(names) == len(authors) and all(map(_is_joined, names, authors))
 
 
 def _is_joined(name: Name, text: str) -> bool:

@@ -343,6 +343,23 @@ def test_the_day_of_access_that_an_entry_says_is_shown_in_place_of_today():
         assert "2020" in shown or style == "nbib"
 
 
+@pytest.mark.parametrize(
+    ("style", "one", "three"),
+    [
+        ("apa", "Doe, J., et al. (2001)", "Doe, J., Roe, R., Poe, E., et al. (2001)"),
+        ("mla", "Doe, Jane, et al. “T.”", "Doe, Jane, et al. “T.”"),
+        ("chicago-notes", "Doe, Jane, et al. “T.”", "Doe, Jane, Richard Roe, Edgar Poe, et al. “T.”"),
+        ("harvard", "Doe, J. et al. (2001)", "Doe, J. et al. (2001)"),
+        ("ieee", "[1] J. Doe et al., “T,”", "[1] J. Doe, R. Roe, E. Poe et al., “T,”"),
+        ("vancouver", "1. Doe J, et al. T.", "1. Doe J, Roe R, Poe E, et al. T."),
+    ],
+)
+def test_a_list_of_people_that_goes_on_ends_with_et_al(style: str, one: str, three: str) -> None:
+    for named, expected in (("Doe, Jane", one), ("Doe, Jane and Roe, Richard and Poe, Edgar", three)):
+        text = f"@article{{a, author={{{named} and others}}, title={{T}}, journal={{J}}, year=2001}}"
+        assert render(parse_bibliography(text).entries, style)[0].startswith(expected)
+
+
 def test_sources_share_an_address_once_and_need_none():
     sources = [
         {"url": "https://x.example/", "title": "One"},

@@ -14,6 +14,7 @@ from specloom.domains.text import Name
 from .dates import read_date
 from .entry import KIND_TABLE, BibliographyEntry, Issued
 from .style_parts import (
+    OTHERS,
     NameRule,
     american,
     capital,
@@ -74,7 +75,7 @@ _APA_IN = NameRule("spaced", "none", ", & ", comma=" ", suffix=" ")
 
 def apa_names(people: tuple[Name, ...]) -> str:
     """Names as APA lists them: of more than 20 the first 19 and the last."""
-    if len(people) > _APA.most:
+    if len(people) > _APA.most and people[-1] != OTHERS:
         last = write_names(people[-1:], _APA)
         return f"{write_names(people[: _APA.kept], NameRule('spaced', 'all', ', '))}, … {last}"
     return write_names(people, _APA)

@@ -15,6 +15,7 @@ from .dates import read_date
 from .entry import (
     KIND_TABLE,
     MONTHS,
+    NAMED,
     BibliographyEntry,
     Issued,
     normalize,
@@ -192,9 +193,12 @@ def _to_text(entry: BibliographyEntry, *, is_biblatex: bool = False) -> str:
     container = "howpublished" if type_ == "misc" else row.get("container", "howpublished")
     number = entry.number if is_numbered else entry.series_number if of_series else entry.issue
     fields = {
-        "author": " and ".join(_to_author(name) for name in entry.authors),
-        "editor": " and ".join(_to_author(name) for name in entry.editors),
-        "translator": " and ".join(_to_author(name) for name in entry.translators),
+        **{
+            role: " and ".join(
+                [*map(_to_author, getattr(entry, names)), *(["others"] if role in entry.unnamed else [])]
+            )
+            for role, names in NAMED.items()
+        },
         **{_ADDITIONS.get(role, role): " and ".join(map(_to_author, names)) for role, names in entry.roles},
         "title": _escape_title(entry.title, entry.language),
         "shorttitle": _escape(entry.short_title),
@@ -357,6 +361,7 @@ def parse_fields(fields: Mapping[str, str]) -> BibliographyEntry:
             editors=_parse_authors(fields.get("editor", "")),
             translators=_parse_authors(fields.get("translator", "")),
             roles=tuple((role, names) for role, names in roles if names),
+            unnamed=tuple(role for role in NAMED if _goes_on(fields.get(role, ""))),
             container=_decode(_pick(fields, "journal", "journaltitle", "booktitle") or ("" if address else how)),
             short_container=_decode(fields.get("shortjournal", "")),
             series=series,
@@ -456,6 +461,11 @@ def _parse_authors(raw: str) -> tuple[Name, ...]:
         elif (name := _parse_spoken(piece)) is not None:
             names.append(name)
     return tuple(names)
+
+
+def _goes_on(raw: str) -> bool:
+    """Whether a list of names ends with "and others"."""
+    return [piece.lower() for piece in _split_and(" ".join(raw.split()))[-1:]] == ["others"]
 
 
 def _find_particle(family: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from specloom.domains.text import Name, parse_name, parse_names
 
 from .dates import from_csl, to_csl_date
-from .entry import KINDS, BibliographyEntry, clean, normalize, read_names
+from .entry import KINDS, NAMED, BibliographyEntry, clean, normalize, read_names
 
 _WRITTEN, _KINDS = read_names("csl")
 _KINDS |= read_names("registry")[1]
@@ -24,7 +24,9 @@ VARIABLES = {
 }  # fmt: skip
 """What CSL calls the fields of an entry that are texts."""
 _ALIASES = {"event": "event", "shortTitle": "short_title", "journalAbbreviation": "short_container"}
-_NAMES = {"author": "authors", "editor": "editors", "translator": "translators"}
+_OTHERS = "others"
+"""The last name, written as that of an organisation, of a list that goes on, as pandoc and Better BibTeX have it."""
+_OPEN = ("others", "et al", "et al.", "and others")
 ROLES = (
     "chair", "collection-editor", "compiler", "composer", "container-author", "contributor", "curator", "director",
     "editorial-director", "executive-producer", "guest", "host", "illustrator", "interviewer", "narrator", "organizer",
@@ -53,7 +55,8 @@ def to_item(entry: BibliographyEntry) -> dict[str, Any]:
     more = dict(entry.more)
     fields: dict[str, Any] = {"id": entry.key, "type": more.pop("type", entry.kind)}
     fields |= {variable: getattr(entry, name) for variable, name in VARIABLES.items() if name != "url"}
-    fields |= {variable: [_to_name(name) for name in getattr(entry, names)] for variable, names in _NAMES.items()}
+    fields |= {variable: [_to_name(name) for name in getattr(entry, names)] for variable, names in NAMED.items()}
+    fields |= {role: [*fields[role], {"literal": _OTHERS}] for role in entry.unnamed}
     fields |= {role: [_to_name(name) for name in names] for role, names in entry.roles}
     fields["issued"] = to_csl_date(entry.date)
     fields["accessed"] = to_csl_date(entry.accessed)
@@ -134,6 +137,9 @@ def parse_item(item: object) -> BibliographyEntry | str:
     for alias, name in _ALIASES.items():
         texts[name] = texts[name] or to_text(item.get(alias))
     issued, dated = from_csl(item.get("issued"))
+    people = {role: tuple(_parse_names(item.get(role))) for role in NAMED}
+    unnamed = tuple(role for role, names in people.items() if names and names[-1].family.lower() in _OPEN)
+    people |= {role: people[role][:-1] for role in unnamed}
     more = [(name, to_text(item.get(name))) for name in MORE]
     more += [(name, _to_edtf(item.get(name))) for name in DATES]
     if type_ != kind and type_ in read_names("csl")[1]:
@@ -148,9 +154,10 @@ def parse_item(item: object) -> BibliographyEntry | str:
     return normalize(
         BibliographyEntry(
             **texts,
-            authors=tuple(_parse_names(item.get("author"))),
-            editors=tuple(_parse_names(item.get("editor"))),
-            translators=tuple(_parse_names(item.get("translator"))),
+            authors=people["author"],
+            editors=people["editor"],
+            translators=people["translator"],
+            unnamed=unnamed,
             roles=tuple((role, tuple(_parse_names(item.get(role)))) for role in ROLES if item.get(role)),
             issued=issued,
             dated=dated,

@@ -62,7 +62,8 @@ class BibliographyEntry:
     capitals that it came in, `key` the cite key, which `assign_keys` makes for entries without one. `issued` is the day
     as far as it is one of the years 1000 to 2999; `dated` says the date in EDTF where that does not say it all (a
     range, a season, "circa", antiquity). `note` is printed by styles, `annote` is the reader's own. `roles` holds other
-    contributors and `more` other variables, both by their names in CSL. `text` is a reference that came in plain words.
+    contributors and `more` other variables, both by their names in CSL. `unnamed` are the roles (of NAMED)
+    whose people are not all named: "and others". `text` is a reference that came in plain words.
     """
 
     title: str = ""
@@ -105,6 +106,7 @@ class BibliographyEntry:
     files: tuple[str, ...] = ()
     collections: tuple[str, ...] = ()
     more: tuple[tuple[str, str], ...] = ()
+    unnamed: tuple[str, ...] = ()
     text: str = ""
 
     @property
@@ -113,6 +115,8 @@ class BibliographyEntry:
         return self.dated or to_iso(self.issued)
 
 
+NAMED: Mapping[str, str] = {"author": "authors", "editor": "editors", "translator": "translators"}
+"""The roles that have a field of their own, by their names in CSL."""
 _ONE_LINE = (
     "title", "container", "publisher", "volume", "issue", "short_title", "short_container", "series", "series_number",
     "number", "edition", "version", "genre", "place", "event", "issn", "pmid", "pmcid", "arxiv", "language",
@@ -195,6 +199,7 @@ def normalize(entry: BibliographyEntry) -> BibliographyEntry:
         keywords=tuple(dict.fromkeys(filter(None, map(clean, entry.keywords))))[:_MOST_KEYWORDS],
         files=tuple(dict.fromkeys(filter(None, map(clean, entry.files))))[:_MOST_KEYWORDS],
         collections=tuple(dict.fromkeys(filter(None, map(clean, entry.collections))))[:_MOST_KEYWORDS],
+        unnamed=tuple(role for role, names in NAMED.items() if role in entry.unnamed and getattr(entry, names)),
         text=clean_text(entry.text),
         more=tuple(
             (name, text) for name, value in sorted(entry.more, key=itemgetter(0)) if (text := clean_text(value))

@@ -135,8 +135,8 @@ async def format_sources(
     """The bibliography; named sources come before a document, that before a stored paper's `source`, and a session.
 
     Pages in a style that people read show their day of access where the manuals ask for one: the one that they say,
-    and today for named sources and a session. The interchange formats stay the same from day to day. A style of another
-    name is one of CSL.
+    and today for named sources and a session. The interchange formats stay the same from day to day. A style of
+    another name is one of CSL.
     """
     if source and not sources and not document.strip():
         document, format = await read_stored_references(context, source)  # noqa: A001

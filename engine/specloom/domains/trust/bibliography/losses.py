@@ -25,6 +25,7 @@ _NAMES: Mapping[str, str] = {
     "translators": "translator",
     "keywords": "keyword",
     "key": "citation-key",
+    "unnamed": "et-al",
 }
 """What CSL calls the fields of an entry; those that it has no name for stand under ours."""
 _NOBODY_WROTE = ("text",)

@@ -100,7 +100,7 @@ def _mla_after(entry: BibliographyEntry) -> str:
 # --- IEEE -------------------------------------------------------------------------------------------------------------
 
 _IEEE = NameRule("spaced", "none", ", and ", most=6, kept=1, rest=" et al.")
-_IEEE_TWO = NameRule("spaced", "none", " and ")
+_IEEE_TWO = NameRule("spaced", "none", " and ", rest=" et al.")
 
 
 def ieee(entry: BibliographyEntry, accessed: Issued = (), letter: str = "") -> tuple[str, str]:  # noqa: ARG001

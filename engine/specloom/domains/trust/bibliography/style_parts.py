@@ -105,6 +105,9 @@ def capital(text: str) -> str:
 _EAST_ASIAN = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 _PARTICLE = re.compile(r"(?:[a-zà-ÿ’']+\s)+(?=[^\W\d_a-z])")
 
+OTHERS = Name("et al.")
+"""The last of the people of an entry where they are not all named."""
+
 Given = Literal["whole", "spaced", "tight", "bare"]
 
 
@@ -154,8 +157,10 @@ def _particle_of(family: str) -> str:
 
 
 def write_names(people: Sequence[Name], rule: NameRule) -> str:
-    """The names of an entry as its style lists them, "" for none."""
-    shown = people if len(people) <= rule.most else people[: rule.kept]
+    """The names of an entry as its style lists them, "" for none; behind the last one may stand OTHERS."""
+    named = people[:-1] if people[-1:] == (OTHERS,) else people
+    # Those that are not named count as one: there may be no more of them.
+    shown = named if len(people) <= rule.most else people[: rule.kept]
     names = [
         write_name(name, rule, inverted=rule.inverted == "all" or (rule.inverted == "first" and at == 0))
         for at, name in enumerate(shown)

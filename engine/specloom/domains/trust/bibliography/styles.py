@@ -16,8 +16,8 @@ from specloom.domains.text import parse_names, to_latin
 from . import author_date_styles, numbered_styles
 from .author_date_styles import apa_names
 from .bibtex import to_bibtex
-from .entry import BibliographyEntry, Issued, assign_keys, clean, from_source, parse_issued
-from .style_parts import without_repeats, year_of
+from .entry import NAMED, BibliographyEntry, Issued, assign_keys, clean, from_source, parse_issued
+from .style_parts import OTHERS, without_repeats, year_of
 
 Writer = Callable[[BibliographyEntry, Issued, str], tuple[str, str]]
 
@@ -59,10 +59,16 @@ def _with_makers(entry: BibliographyEntry) -> BibliographyEntry:
     return replace(entry, authors=directors) if directors and not (entry.authors or entry.editors) else entry
 
 
+def _with_others(entry: BibliographyEntry) -> BibliographyEntry:
+    """An entry whose lists of people that go on end with OTHERS."""
+    people: dict[str, Any] = {NAMED[role]: (*getattr(entry, NAMED[role]), OTHERS) for role in entry.unnamed}
+    return replace(entry, **people) if people else entry
+
+
 def write_list(entries: Sequence[BibliographyEntry], name: str, accessed: Issued = ()) -> list[str]:
     """The entries in a style of STYLES, in its order: as they came where it numbers them, else as they read."""
     style = STYLES[name]
-    entries = [_with_makers(entry) for entry in entries]
+    entries = [_with_others(_with_makers(entry)) for entry in entries]
     letters = _to_letters(entries) if style.has_letters else [""] * len(entries)
     lines = [_write(style, entry, accessed, letter) for entry, letter in zip(entries, letters, strict=True)]
     if style.number:

@@ -72,7 +72,9 @@ def correct(entry: BibliographyEntry, finding: CitationFinding) -> CorrectedEntr
     if entry.text and is_article and entry.kind == "document":
         changed["kind"] = "article-journal"
     # A date that says more than a year is of the year that was replaced.
-    dated = {"dated": ""} if "issued" in changed else {}
+    dated: dict[str, object] = {"dated": ""} if "issued" in changed else {}
+    if "authors" in changed:
+        dated["unnamed"] = tuple(role for role in entry.unnamed if role != "author")
     return CorrectedEntry(replace(entry, **changed, **dated), tuple(changes))  # type: ignore[arg-type]
 
 
