@@ -40,7 +40,7 @@ def check_provider(spec: Spec, provider: Provider, report: Report) -> list[tuple
         apart = replace(example, report=Report())
         trace = run_example(apart, provider)
         if trace is not None:
-            _compare(apart, provider.operations[example.stated["operation"]], trace)
+            _compare(apart, provider, provider.operations[example.stated["operation"]], trace)
             traces.append((example, trace))
         found = apart.report.found
         if trace is not None and any(one.code == "E401" for one in found):
@@ -216,7 +216,17 @@ def _to_rate(stated: Any) -> Any:
         return stated
 
 
-def _compare(example: Example, operation: Operation, trace: ExampleTrace) -> None:
+def _settings_hint(example: Example, fault: Fault | None, provider: Provider) -> str:
+    """What to give an example that ended for want of settings: it has none but its own."""
+    if fault is None or fault.kind not in {"config", "auth_required"}:
+        return ""
+    given = example.stated.get("config") or {}
+    unset = [one.name for one in provider.settings.values() if one.required and one.name not in given]
+    listed = ", ".join(f"{name}: …" for name in unset)
+    return f"an example has settings of its own and none of yours: write `config: {{{listed}}}` in it" if unset else ""
+
+
+def _compare(example: Example, provider: Provider, operation: Operation, trace: ExampleTrace) -> None:
     expect = example.expect
     for name, stated in (expect.get("sent") or {}).items():
         requests = [request for request in trace.sent if request.step == name]
@@ -240,7 +250,8 @@ def _compare(example: Example, operation: Operation, trace: ExampleTrace) -> Non
             message = f"a row of {operation.capability!r} has no field {unknown!r}"
             example.report.add("E402", place, message, did_you_mean(unknown, fields))
             return
-    if compare_result(example, trace.answer.rows if trace.answer else [], trace.fault) and trace.answer:
+    hint = _settings_hint(example, trace.fault, provider)
+    if compare_result(example, trace.answer.rows if trace.answer else [], trace.fault, hint) and trace.answer:
         if "following" in expect and (difference := differs(trace.answer.following, expect["following"])):
             example.wrong("following", f"what follows {difference}")
         if "has_more" in expect and trace.answer.has_more is not expect["has_more"]:

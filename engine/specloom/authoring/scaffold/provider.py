@@ -47,7 +47,7 @@ def check_base(base: str) -> None:
     """Refuse an address that cannot be asked."""
     is_plain = base.isprintable() and not any(sign in base for sign in "{}\"'<> ")
     if base and (not re.match(r"https://[^\s/]+", base) or not is_plain):
-        own = "for a service that you run, leave it out and write `base: =config.NAME` and `private: true`"
+        own = "for a service that you run, leave out --base; then write `base: =config.NAME` and `private: true`"
         raise ScaffoldError(f"{base!r} is not an address that can be asked; it starts with https:// ({own})")
 
 
