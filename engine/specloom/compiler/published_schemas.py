@@ -99,10 +99,12 @@ def output_schema(
     age_as: str = "",
     *,
     noted: bool = False,
+    told_as: Envelope | None = None,
 ) -> dict[str, Any]:
     """The schema of the answer. Shallow and without prose: hosts that show it pay for every word.
 
-    An answer that may be linked has either its own keys or those of the link, so that none is always there.
+    An answer that may be linked has either its own keys or those of the link, so that none is always there; of one that
+    may be a fault in its envelope those are that both have.
     """
     properties: dict[str, Any] = {}
     needed: list[str] = []
@@ -122,6 +124,9 @@ def output_schema(
     if age_as:
         properties[age_as] = {"type": "integer"}
         needed.append(age_as)
+    if told_as is not None:
+        properties |= {name: dict(said) for name, said in told_as.gives.items() if name not in properties}
+        needed = [name for name in needed if name in told_as.gives]
     if link is not None:
         needed = []
         for name, schema in {**LINKED, **{name: to_schema(value.shape) for name, value in link.also}}.items():

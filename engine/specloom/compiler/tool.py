@@ -186,7 +186,7 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
         capabilities,
         lookups,
         input_schema(inputs.values()),
-        output_schema(answer, hints is not None, link, cache.age_as if cache else "", noted=noted)
+        output_schema(answer, hints is not None, link, cache.age_as if cache else "", noted=noted, told_as=told_as)
         if returned is None
         else whole_schema(returned.shape, told_as, noted=noted),
         link,

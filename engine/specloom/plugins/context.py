@@ -103,11 +103,15 @@ class Context(Protocol):
     def offering(self, operation: str) -> tuple[str, ...]:
         """The configured providers of a capability, in the order in which they are asked."""
 
-    async def ask(self, operation: str, arguments: Mapping[str, Any], *, provider: str = "") -> Answer:
+    async def ask(
+        self, operation: str, arguments: Mapping[str, Any], *, provider: str = "", resumes: bool = False
+    ) -> Answer:
         """The answer of one provider, or of the first in the route that gives one.
 
         Goes through breaker, limits, key rotation and retries. Arguments that the provider does not take are left out.
-        Without `provider`, faults lead to the next one; the last fault is raised when nobody answers.
+        Without `provider`, faults lead to the next one; the last fault is raised when nobody answers. With `resumes` it
+        is the one question of its procedure's `pages`: where the caller goes on, whoever gave the rows before is asked
+        for the next ones, and the rows of the record are all that came, since the next answer begins behind them.
         """
 
     def notice(self, sentence: str) -> None:

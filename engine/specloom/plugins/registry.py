@@ -125,6 +125,7 @@ class Procedure(Entry):
     which collections it opens, and what it relies on in them. `needs` names the parameters that a plan has to pass.
     `reads` are beginnings of addresses, such as `https://`: what stands under one it gives whole, as a
     `specloom.plugins.reading.WholeText`, to whoever passes `address`. With `reads_sources` it may run all of those.
+    `pages` is the capability of the one question whose answer a caller can go on with, by the cursor of a tool.
     """
 
     parameters: Schemas
@@ -138,6 +139,7 @@ class Procedure(Entry):
     """It reads pages of sites, so it may ask what the `pages` of providers ask."""
     reads: tuple[str, ...] = ()
     reads_sources: bool = False
+    pages: str = ""
     function: ProcedureFunction = _LATER
 
 
@@ -296,6 +298,7 @@ def procedure(
     reads_pages: bool = False,
     reads: tuple[str, ...] = (),
     reads_sources: bool = False,
+    pages: str = "",
     **stated: Any,
 ) -> Callable[[F], F]:
     """Register an async function `(context, …) -> record`; what it takes and gives is read from its signature.
@@ -307,7 +310,7 @@ def procedure(
         said = {"function": function, **stated} if stated else signature_of(function)
         doc = (function.__doc__ or "").strip()
         declared: dict[str, Any] = {"asks": asks, "runs": runs, "settings": settings, "keeps": keeps}
-        declared |= {"reads_pages": reads_pages, "reads": reads, "reads_sources": reads_sources}
+        declared |= {"reads_pages": reads_pages, "reads": reads, "reads_sources": reads_sources, "pages": pages}
         PROCEDURES.add(Procedure(name, doc=doc, **declared, **said))
         return function
 

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .arguments import Arguments, parse_arguments
     from .circuit_breaker import Breakers
-    from .cursor import write_cursor
+    from .cursor import find_position, paged_operation, write_cursor
     from .configuration import (
         ROUTING, SINGLE, RoutingError, configure, is_configured, missing_settings, plan_routes, read_settings,
     )
@@ -44,7 +44,7 @@ __getattr__ = exports(
         "configuration": (
             "ROUTING SINGLE RoutingError configure is_configured missing_settings plan_routes read_settings"
         ),
-        "cursor": "write_cursor",
+        "cursor": "find_position paged_operation write_cursor",
         "executor": "Done Executor Prepared describe_large to_body",
         "live_context": "LiveContext",
         "metrics": "LATENCY_BOUNDS CallerLimits Count new_histogram",

@@ -16,9 +16,10 @@ from typing import Any
 
 from specloom.core import Fault, PagePosition, replace
 from specloom.model import BUDGET, Model, Strategy, Tool
+from specloom.plugins import PROCEDURES
 
 from .arguments import Arguments
-from .plan import AnswerEnd, PlanRun, ProviderOutcome
+from .plan import AnswerEnd, PlanRun, ProviderOutcome, Run
 from .request import is_page
 
 VERSION = 1
@@ -67,6 +68,20 @@ def asked_again(cursor: AnswerEnd, names: Sequence[str]) -> list[str]:
         sentence = f"the next page can only come from {' and '.join(lacking)}, not asked here any more"
         raise Fault("validation", f"{sentence}; leave the cursor out to begin anew", action="fix_arguments")
     return wanted
+
+
+def paged_operation(strategy: Strategy) -> str:
+    """The capability of the question of a strategy that a caller goes on with; "" for none."""
+    return PROCEDURES[strategy.hook].pages if strategy.kind == "procedure" else strategy.operation
+
+
+def find_position(run: Run | None, names: Sequence[str]) -> tuple[list[str], PagePosition | None]:
+    """Whom the question of a procedure that can be gone on with is asked, and from where on; None for any other."""
+    if run is None or not run.can_resume:
+        return [*names], None
+    if run.cursor is None:
+        return [*names], PagePosition()
+    return asked_again(run.cursor, names), run.cursor.positions[0][1]
 
 
 def tell_unresumed(run: PlanRun) -> Fault:
@@ -218,7 +233,8 @@ def read_cursor(tool: Tool, given: Mapping[str, Any], text: str, model: Model) -
     if not 0 < len(pairs) <= _MOST_PROVIDERS or not _SEEN.fullmatch(seen):
         raise _refused(tool)
     strategy = tool.plan[at]
-    if strategy.kind not in ("call", "first_of", "gather") or (len(pairs) > 1 and strategy.kind != "gather"):
+    is_resumable = strategy.kind in ("call", "first_of", "gather", "procedure") and paged_operation(strategy)
+    if not is_resumable or (len(pairs) > 1 and strategy.kind != "gather"):
         raise _refused(tool)
     if again and strategy.again is None:
         raise _refused(tool)
@@ -261,9 +277,10 @@ def _to_position(tool: Tool, strategy: Strategy, pair: Any, model: Model) -> tup
         raise _refused(tool)
     if state > _WAITING or (state and strategy.kind != "gather"):
         raise _refused(tool)
-    if name not in model.heads.offering(strategy.operation):
+    operation = paged_operation(strategy)
+    if name not in model.heads.offering(operation):
         raise _refused(tool, "whoever gave it is not among those that are asked here")
-    paging = model.providers[name].operations[strategy.operation].paging
+    paging = model.providers[name].operations[operation].paging
     if paging is None:
         if page or skip:
             raise _refused(tool)

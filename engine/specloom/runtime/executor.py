@@ -767,7 +767,15 @@ class Executor:
 
         async def run(one: Run) -> Row:
             context = LiveContext(
-                self, tool, owner, progress, one.told, is_shared=is_shared, question=question, written=written
+                self,
+                tool,
+                owner,
+                progress,
+                one.told,
+                is_shared=is_shared,
+                question=question,
+                written=written,
+                running=one,
             )
             contexts.append(context)
             return await one.function(context, one.parameters)

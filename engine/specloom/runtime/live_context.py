@@ -21,10 +21,11 @@ from specloom.plugins import (
     WholeText,
 )
 
+from .cursor import find_position
 from .degradation import NO_FAILURE, say_parts
 from .notices import none_configured, resolve
 from .pages import PageIndex, make_page
-from .plan import Life, Offer, Progress, Shortfall
+from .plan import Life, Offer, Progress, Run, Shortfall
 from .providers import Upstreams, name_part
 from .recordings import Sender
 from .request import Writes, secrets_of
@@ -75,11 +76,12 @@ class LiveContext:
         is_shared: bool = False,
         question: PaidQuestion | None = None,
         written: list[Writes] | None = None,
+        running: Run | None = None,
     ) -> None:
         """With `is_shared` others get the answer as well, and whatever is one owner's is a defect of the tool.
 
         All that is asked is on the bill and under the ceiling of one `question`. `written` gets a count of what is
-        written for each operation that is asked.
+        written for each operation that is asked, and `running` the answers that a caller can go on with.
         """
         self._engine = engine
         self._is_shared = is_shared
@@ -91,6 +93,7 @@ class LiveContext:
         self._since = engine.cache.generation if engine.cache is not None else None
         self._question = question if question is not None else PaidQuestion(CallBill(), engine.spending)
         self._written = written
+        self._running = running
         self.has_sent = False
         """Whether it has sent a request of its own, such as for a page; what providers were asked is on the bill."""
         self.lives: list[Life] = []
@@ -132,13 +135,17 @@ class LiveContext:
     def offering(self, operation: str) -> tuple[str, ...]:
         return self._engine.offer().orders.get(operation, ())
 
-    async def ask(self, operation: str, arguments: Mapping[str, Any], *, provider: str = "") -> Answer:
+    async def ask(
+        self, operation: str, arguments: Mapping[str, Any], *, provider: str = "", resumes: bool = False
+    ) -> Answer:
         model, offer = self._engine.model, self._engine.offer()
         if provider:
             resolve(provider, operation, self._tool, model, offer)
         failed: list[Fault] = []
         silent: Answer | None = None
-        for name in [provider] if provider else offer.orders.get(operation, ()):
+        running = self._running if resumes else None
+        names, position = find_position(running, [provider] if provider else offer.orders.get(operation, ()))
+        for name in names:
             taken = model.providers[name].operations[operation].input
             given = {key: arguments[key] for key in taken if arguments.get(key) is not None}
             try:
@@ -148,6 +155,8 @@ class LiveContext:
                     given,
                     lives=self.lives,
                     tenant=self._tenant,
+                    position=position,
+                    goes_on=running is not None and running.cursor is not None,
                     question=self._question,
                     written=self._written,
                 )
@@ -164,6 +173,8 @@ class LiveContext:
             if failed:
                 self._told.append(Shortfall(tuple(failed), operation, name))
             self._told += say_parts(name, answer, model)
+            if running is not None and position is not None:
+                running.pages.append((name, position, answer))
             return answer
         if silent is not None and not failed:
             return silent

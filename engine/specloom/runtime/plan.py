@@ -74,6 +74,12 @@ class Run:
     function: ProcedureFunction
     told: list[Shortfall | str] = field(default_factory=list)
     """What the reader of the answer has to know, which who runs it puts in here: shortfalls and sentences."""
+    can_resume: bool = False
+    """Whether a caller can go on with the question of its `pages`."""
+    cursor: AnswerEnd | None = None
+    """Where an earlier answer has ended."""
+    pages: list[tuple[str, PagePosition, Answer]] = field(default_factory=list)
+    """Who was asked that question, from where on, and what came of it, which who runs it puts in here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +212,7 @@ class ProviderOutcome:
         """Take in what a procedure had to say to the reader."""
         self.shortfalls += [one for one in run.told if isinstance(one, Shortfall)]
         self.notices += [one for one in run.told if isinstance(one, str)]
+        self.pages += run.pages
 
 
 Pursuit = Generator[Ask | AskAll | Run, Any, ProviderOutcome]

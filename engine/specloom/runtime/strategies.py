@@ -17,6 +17,7 @@ from .cursor import (
     find_more,
     find_next,
     note_end,
+    paged_operation,
     take_up,
     tell_lacking,
     tell_unresumed,
@@ -114,8 +115,10 @@ def _tell_part(rows: list[Row], run: PlanRun, arguments: Arguments) -> Generator
             rows = rows[offset:] if most is None else rows[offset : offset + most]
         given = offset + len(rows)
         outcome.cursor = find_next(run, given if given < total else 0, arguments.given)
-        # Who goes on wants rows; a first part without any is an empty answer, with its advice.
-        if rows or outcome.cursor is None or run.cursor is None or turn == MOST_ROUNDS:
+        # Who goes on wants rows; a first part without any is an empty answer, with its advice. Those of a procedure are
+        # in its record.
+        is_record = tool.plan[outcome.strategy].kind == "procedure"
+        if rows or is_record or outcome.cursor is None or run.cursor is None or turn == MOST_ROUNDS:
             break
         run = replace(run, cursor=outcome.cursor)
         outcome.pages, outcome.waiting, outcome.is_filtered = [], {}, False
@@ -164,7 +167,8 @@ def _strategies(run: PlanRun) -> Generator[Ask | AskAll | Run, Any, list[Row]]:
         if strategy.kind == "procedure":
             try:
                 given, function = build(strategy.overrides, context), PROCEDURES[strategy.hook].function
-                running = Run(strategy.hook, given, function)
+                can_resume = run.tool.cursor is not None and bool(paged_operation(strategy))
+                running = Run(strategy.hook, given, function, can_resume=can_resume, cursor=run.cursor)
                 context.result = yield running
                 outcome.take_in(running)
             except Fault as fault:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -39,6 +41,7 @@ def test_a_search_tells_every_key_of_a_result_and_writes_what_it_asked(world: Wo
         "query": "otters",
         "total_results": 40,
         "count": 1,
+        "next_cursor": told["next_cursor"],
         "results": [
             {
                 "doi": "10.1234/otters",
@@ -117,6 +120,72 @@ def test_a_work_that_moved_to_the_next_page_is_told_once(world: World) -> None:
 
     assert [one["openalex_id"] for one in told["results"]] == [f"W{at}" for at in range(178)]
     assert told["count"] == 178
+
+
+def library_of(count: int) -> Callable[[Call], Reply]:
+    """An index with so many works, by pages."""
+
+    def search(call: Call) -> Reply:
+        query = dict(call.query)
+        size, page = int(query["per_page"]), int(query.get("page", "1"))
+        return found(*(work(at) for at in range(size * (page - 1), min(count, size * page))), total=count)
+
+    return search
+
+
+def read_on(world: World, **arguments: Any) -> list[list[str]]:
+    """The identifiers of each answer until there is no cursor."""
+    told = world.call("paper_search", query="otters", **arguments)
+    pages = [[one["openalex_id"] for one in told["results"]]]
+    while cursor := told.get("next_cursor"):
+        told = world.call("paper_search", query="otters", **arguments, cursor=cursor)
+        assert told["count"] == len(told["results"])
+        pages.append([one["openalex_id"] for one in told["results"]])
+    return pages
+
+
+@pytest.mark.parametrize(("limit", "count", "sizes"), [(2, 5, [2, 2, 1]), (150, 320, [150, 150, 20]), (25, 25, [25])])
+def test_who_goes_on_gets_every_work_once_and_then_no_cursor(
+    world: World, limit: int, count: int, sizes: list[int]
+) -> None:
+    world.pages[WORKS] = library_of(count)
+
+    pages = read_on(world, limit=limit, max_tokens=100_000)
+
+    assert [len(page) for page in pages] == sizes
+    assert [one for page in pages for one in page] == [f"W{at}" for at in range(count)]
+
+
+def test_works_that_did_not_fit_the_text_come_first_in_the_next_answer(world: World) -> None:
+    world.as_json = False
+    world.pages[WORKS] = library_of(90)
+    shown: list[str] = []
+    more: dict[str, str] = {}
+    while True:
+        world.call("paper_search", query="otters", limit=60, max_tokens=300, **more)
+        shown += re.findall(r"· (W\d+)$", world.texts[-1], re.MULTILINE)
+        following = re.search(r"^Next page: cursor (\S+)$", world.texts[-1], re.MULTILINE)
+        if following is None:
+            break
+        more = {"cursor": following[1]}
+
+    assert len(world.texts) > 3
+    assert shown == [f"W{at}" for at in range(90)]
+
+
+def test_a_cursor_belongs_to_its_question_and_to_the_index_that_gave_it(world: World) -> None:
+    world.pages[WORKS] = library_of(9)
+    cursor = world.call("paper_search", query="otters", limit=2)["next_cursor"]
+    before = len(world.asked)
+
+    for arguments in ({"query": "weirs"}, {"query": "otters", "oa_only": True}):
+        error = world.call("paper_search", **arguments, limit=2, cursor=cursor)["error"]
+        assert error["code"] == "INVALID_REF"
+        assert "it belongs to a call with other arguments" in error["message"]
+    assert len(world.asked) == before
+    world.pages[WORKS] = 503, {}, b"{}"
+    error = world.call("paper_search", query="otters", limit=2, cursor=cursor)["error"]
+    assert "the next page can only come from openalex_discovery: try again later" in error["message"]
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,18 @@ from specloom.plugins import (
     SiteRoute,
     WholeText,
 )
-from specloom.runtime import NO_FAILURE, Ask, Offer, PageIndex, Run, Shortfall, make_page, none_configured, resolve
+from specloom.runtime import (
+    NO_FAILURE,
+    Ask,
+    Offer,
+    PageIndex,
+    Run,
+    Shortfall,
+    find_position,
+    make_page,
+    none_configured,
+    resolve,
+)
 
 if TYPE_CHECKING:
     from specloom.storage import StateStore
@@ -79,6 +90,7 @@ class ExampleContext:
     is_live: bool = False
     is_personal: bool = True
     is_alone: bool = True
+    running: Run | None = None
 
     @property
     def owner(self) -> str:
@@ -93,21 +105,27 @@ class ExampleContext:
     def offering(self, operation: str) -> tuple[str, ...]:
         return self.offer.orders.get(operation, ())
 
-    async def ask(self, operation: str, arguments: Mapping[str, Any], *, provider: str = "") -> Answer:
+    async def ask(
+        self, operation: str, arguments: Mapping[str, Any], *, provider: str = "", resumes: bool = False
+    ) -> Answer:
         if provider:
             resolve(provider, operation, self.tool, self.model, self.offer)
         failed: list[Fault] = []
         silent: Answer | None = None
-        for name in [provider] if provider else self.offering(operation):
+        running = self.running if resumes else None
+        names, position = find_position(running, [provider] if provider else self.offering(operation))
+        for name in names:
             taken = self.model.providers[name].operations[operation].input
             passed = {key: arguments[key] for key in taken if arguments.get(key) is not None}
-            answer = self.answer(Ask(name, operation, passed))
+            answer = self.answer(Ask(name, operation, passed, position=position))
             if isinstance(answer, Answer) and not answer.asked:
                 silent = silent or answer
                 continue
             if isinstance(answer, Answer):
                 if failed:
                     self.told.append(Shortfall(tuple(failed), operation, name))
+                if running is not None and position is not None:
+                    running.pages.append((name, position, answer))
                 return answer
             if self.model.capabilities[operation].writes:
                 raise answer

@@ -26,6 +26,7 @@ from specloom.runtime import (
     is_configured,
     missing_settings,
     name_providers,
+    paged_operation,
     parse_arguments,
     plan_context,
     pursue,
@@ -185,8 +186,15 @@ def write_position(
     asking = [
         index
         for index, strategy in enumerate(tool.plan)
-        if strategy.operation
-        and {*named} <= {*name_providers(strategy.providers, context)}
+        if paged_operation(strategy)
+        and {*named}
+        <= {
+            *(
+                model.heads.offering(paged_operation(strategy))
+                if strategy.kind == "procedure"
+                else name_providers(strategy.providers, context)
+            )
+        }
         and (strategy.when is None or truthy(evaluate(strategy.when, context)))
     ]
     if not asking:
@@ -243,7 +251,9 @@ class _ToolExample:
             while True:
                 effect = plan.throw(result) if isinstance(result, Fault) else plan.send(result)
                 if isinstance(effect, Run):
-                    context = ExampleContext(tool, model, offer, config, state, answer, reply, effect.told)
+                    context = ExampleContext(
+                        tool, model, offer, config, state, answer, reply, effect.told, running=effect
+                    )
                     result = run_procedure(effect, context)
                 elif isinstance(effect, AskAll):
                     result = [answer(one) for one in effect.asks]

@@ -53,8 +53,9 @@ _RESOLVED = {"query": TEXT, "candidates": _CANDIDATES, "error": OBJECT}
 
 
 @paper_procedure(
-    {**REF, **texts("scope", "query", "hint"), "total_results": WHOLE, "count": WHOLE, "results": _WORKS},
+    {**texts("scope", "query", "hint"), "total_results": WHOLE, "count": WHOLE, "results": _WORKS},
     asks=("discovery", "authorities"),
+    pages="discovery",
     settings=LOG,
 )
 async def discover_papers(context: Context, query: str, names: JsonObject, bounds: JsonObject) -> dict[str, Any]:
@@ -69,14 +70,14 @@ async def discover_papers(context: Context, query: str, names: JsonObject, bound
             if name := str(names.get(kind) or "").strip():
                 held[f"{kind}_id"] = await _identify(journal, kind, name)
         answer = await journal.ask(
-            None, DISCOVERY.name, "discovery", held, provider=DISCOVERY_PROVIDER, event="resolve"
+            None, DISCOVERY.name, "discovery", held, provider=DISCOVERY_PROVIDER, event="resolve", resumes=True
         )
     # A work may move to the next page while the first one is read.
     rows = {row["id"]: row for row in answer.rows}.values()
     results = [{key: row.get(_FIELDS.get(key, key)) for key in _WORK} | {"source": DISCOVERY.name} for row in rows]
     total, words = int(answer.meta.get("total") or len(results)), len(query.split())
     works = {"scope": "external", "query": query, "total_results": total, "count": len(results), "results": results}
-    if not results and words > MANY_WORDS:
+    if not total and words > MANY_WORDS:
         works["hint"] = f"All of the {words} words have to be found; ask with {MANY_WORDS} or fewer."
     return works
 

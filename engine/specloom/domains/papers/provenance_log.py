@@ -129,15 +129,16 @@ class Journal:
         event: str = "fetch",
         absent: str = "",
         about: Callable[[Mapping[str, Any]], PaperId] | None = None,
+        resumes: bool = False,
     ) -> Answer:
         """The answer of a source in its turn, written down; NOT_FOUND with the words `absent` where it has no row.
 
-        `about` tells which paper a row means, or why it means none.
+        `about` tells which paper a row means, or why it means none; `resumes` is as in `Context.ask`.
         """
         fault: PaperFault | None = None
         try:
             async with turn(self.context, source):
-                answer = await self.context.ask(operation, arguments, provider=provider or source)
+                answer = await self.context.ask(operation, arguments, provider=provider or source, resumes=resumes)
             if absent and not answer.rows:
                 raise PaperFault("NOT_FOUND", absent)
             ref = about(answer.rows[0]) if about else ref

@@ -104,13 +104,15 @@ class RegisterLog:
         """The context that keeps this log."""
         return cast("Context", self)
 
-    async def ask(self, operation: str, arguments: Mapping[str, Any], *, provider: str = "") -> Answer:
+    async def ask(
+        self, operation: str, arguments: Mapping[str, Any], *, provider: str = "", resumes: bool = False
+    ) -> Answer:
         """What the context gives, which is written down."""
         name = provider or " or ".join(self._context.offering(operation))
         outcome = self.outcomes.setdefault((operation, name), RegisterOutcome())
         outcome.questions += 1
         try:
-            answer = await self._context.ask(operation, arguments, provider=provider)
+            answer = await self._context.ask(operation, arguments, provider=provider, resumes=resumes)
         except Fault as fault:
             if fault.kind != "not_found":
                 outcome.failed.append(fault.kind)
