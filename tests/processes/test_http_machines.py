@@ -24,6 +24,7 @@ from tests.support.http_server import Client
 from tests.support.loopback import Call, Loopback, Reply
 from tests.support.redis_server import RedisServer
 from tests.support.server_process import call, request
+from tests.support.timing import soonest
 
 pytestmark = [
     pytest.mark.process,
@@ -92,6 +93,7 @@ class Machine:
             self.process = subprocess.Popen(command, cwd=self.folder, env=self.environ, stderr=errors, text=True)
         while (found := re.search(r"127\.0\.0\.1:(\d+)/mcp", said.read_text())) is None:
             assert self.process.poll() is None, said.read_text()
+            time.sleep(0.05)
         self.port = int(found[1])
 
     def find_workers(self) -> list[int]:
@@ -231,6 +233,7 @@ def wait_for(what: Callable[[], bool]) -> None:
     until = time.monotonic() + 120
     while not what():
         assert time.monotonic() < until
+        time.sleep(0.01)
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -260,8 +263,16 @@ def test_no_death_makes_a_wrong_answer_or_loses_what_was_acknowledged(tmp_path: 
             wanted = {machine.folder: answered(machine) + count for machine in (one, two)}
             wait_for(lambda: all(answered(machine) >= wanted[machine.folder] for machine in (one, two)))
 
-        wait_for(lambda: len(arrived) > RATE * 8)
-        whole = sorted(arrived)
+        def measure() -> float:
+            """The pace over some seconds, as a part of what the machines may have together."""
+            arrived.clear()
+            wait_for(lambda: len(arrived) > RATE * 8)
+            whole = sorted(arrived)
+            return len(whole) / (RATE * (whole[-1] - whole[0] + 1))
+
+        # Over all of it: on a busy machine requests arrive late, and then together, and where Redis answers late a
+        # worker goes alone for a moment. Workers that paced alone would send four times as many, each time.
+        assert soonest(measure, 2) <= 2
         for machine in (one, two):
             os.kill(machine.find_workers()[0], signal.SIGKILL)
         go_on()
@@ -272,12 +283,11 @@ def test_no_death_makes_a_wrong_answer_or_loses_what_was_acknowledged(tmp_path: 
         two.kill()
         two.start()
         go_on()
+        wait_for(lambda: sum(sum(load.steps.values()) for load in loads) > 100)
+        wait_for(lambda: sum(len(load.kept) for load in loads) > 50)
         for load in loads:
             load.stop()
 
-        # Over all of it: on a busy machine requests arrive late, and then together, and where Redis answers late a
-        # worker goes alone for a moment. Workers that paced alone would send four times as many.
-        assert len(whole) <= RATE * 2 * (whole[-1] - whole[0] + 1)
         assert [wrong for load in loads for wrong in load.wrong] == []
         for load in loads:
             # What machines share is read from the one that did not write it.
@@ -287,8 +297,6 @@ def test_no_death_makes_a_wrong_answer_or_loses_what_was_acknowledged(tmp_path: 
             assert {session: goal for session, (goal, _) in read.items()} == load.kept
             # A step that was taken and never acknowledged may be there as well.
             assert [session for session, (_, steps) in read.items() if steps < load.steps[session]] == []
-        assert sum(sum(load.steps.values()) for load in loads) > 100
-        assert sum(len(load.kept) for load in loads) > 50
         # Nobody has a session of another tenant, wherever it is asked for.
         theirs = next(load for load in loads if load.tenant == "acme")
         other = next(load for load in loads if load.tenant == "globex" and load.machine is theirs.machine)

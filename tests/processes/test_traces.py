@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ QUESTION, KEY = "Pl4ntedQuestion", "Pl4ntedKey"
 PAGE = "<html><head><title>Otters</title></head><body><article><h1>Otters</h1>" + "<p>Pl4ntedText floats.</p>" * 60
 LAUNCHER = """\
 import sys
+import time
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, ConsoleSpanExporter
@@ -65,6 +67,7 @@ def test_a_trace_goes_from_the_caller_through_worker_and_tier_to_the_provider_an
             try:
                 while (found := re.search(r"127\.0\.0\.1:(\d+)/mcp", said.read_text())) is None:
                     assert server.poll() is None, said.read_text()
+                    time.sleep(0.05)
                 with Client(int(found[1])) as client:
                     named = {"traceparent": f"00-{TRACE}-{PARENT}-01"}
                     searched = client.post(call(1, "web_search", {"query": QUESTION}), **named)
