@@ -94,6 +94,7 @@ def browser() -> Iterator[Any]:
 @pytest.fixture
 def page(browser: Any) -> Iterator[Any]:
     context = browser.new_context(viewport={"width": 1000, "height": 800}, offline=True)
+    context.set_default_timeout(120_000)
     yield context.new_page()
     context.close()
 

@@ -17,6 +17,7 @@ from specloom.runtime.recordings import Sender
 from specloom.ui.actions import Actions
 from specloom.ui.loopback import COOKIE, LoopbackServer, serve_page
 
+PATIENCE = 120.0
 CHECKS = Path(__file__).with_name("view_checks.js").read_text(encoding="utf-8")
 HOSTILE = (
     "</pre><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\"> javascript:alert(1)"
@@ -45,7 +46,7 @@ class LocalPage:
 
     def send(self, method: str, path: str, headers: Mapping[str, str] | None = None, body: bytes = b"") -> PageReply:
         """Send a request with these headers alone."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.server.server_port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.server_port, timeout=PATIENCE)
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
         for name, value in ({"Host": self.host} | dict(headers or {})).items():
             if value:
@@ -121,6 +122,7 @@ class Window:
 
     def __init__(self, browser: Any, page: LocalPage) -> None:
         self.context = browser.new_context(viewport={"width": 1200, "height": 900})
+        self.context.set_default_timeout(PATIENCE * 1000)
         self.tab = self.context.new_page()
         self.console: list[str] = []
         self.requests: list[str] = []
