@@ -192,7 +192,7 @@ class Served:
             stderr=subprocess.PIPE,
             env=dict(os.environ),
         )
-        self.watchdog = threading.Timer(60, self.process.kill)
+        self.watchdog = threading.Timer(300, self.process.kill)
         self.watchdog.start()
 
     def ask(self, number: int, method: str, params: dict[str, Any]) -> Any:

@@ -225,13 +225,13 @@ async def test_a_slow_call_can_be_cancelled_and_the_server_goes_on(era: str, tmp
     def answer(call: Received) -> Any:
         if "slow" in call.target.partition("?")[2]:
             arrived.set()
-            leave.wait(20)
+            leave.wait(120)
         return 200, {"Content-Type": "application/json"}, json.dumps({"hits": [{"url": "https://a.example.org/"}]})
 
     with Loopback(answer) as upstream:
         async with served(era, tmp_path, SPECLOOM_PATH=str(folder.parent), SLOW_URL=upstream.url) as client:
             slow = asyncio.create_task(client.call_tool("web_search", {"query": "slow", "provider": "slow"}))
-            assert await asyncio.to_thread(arrived.wait, 20)
+            assert await asyncio.to_thread(arrived.wait, 120)
             slow.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await slow
