@@ -76,6 +76,7 @@ def answer_resource(resource: Resource, context: ResourceContext) -> dict[str, A
 class _Caller:
     """For whom a table is worked out: an operator is told of all tenants, anybody else of their own."""
 
+    owner: str
     tenant: str
     is_operator: bool
     used: int | None
@@ -97,7 +98,7 @@ def read_table(executor: Executor, owner: str, name: str, *, is_operator: bool =
     Who is no operator of the server sees nothing from which the calls of other tenants could be told. `used` is what
     `count_usage` gives; without it the calls of this process are told.
     """
-    return to_json(_READERS[name](executor, _Caller(split_owner(owner)[0], is_operator, used)))
+    return to_json(_READERS[name](executor, _Caller(owner, split_owner(owner)[0], is_operator, used)))
 
 
 def _lenses(executor: Executor, _caller: _Caller) -> list[LensRow]:
@@ -201,7 +202,8 @@ def _failures(executor: Executor, caller: _Caller) -> list[FailureRow]:
             kind=failed.kind,
             tenant_id=split_owner(failed.owner)[0],
             provider=failed.provider or None,
-            cause=mask(failed.message) or None,
+            # A sentence may quote the arguments of a call, which are a person's own.
+            cause=(mask(failed.message) or None) if failed.owner == caller.owner else None,
         )
         for failed in (failures.newest() if caller.is_operator else failures.of(caller.tenant))
     ]

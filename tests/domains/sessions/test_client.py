@@ -559,6 +559,17 @@ async def test_an_operator_is_told_of_the_failures_of_all_tenants(server: Server
     assert tools["web_search"]["errorCalls"] == 2
 
 
+async def test_what_a_fault_quotes_of_a_call_is_told_to_the_caller_alone(server: Server) -> None:
+    async with server.client(ADA) as ada, server.client(f"{ADA.partition(':')[0]}:ben") as ben:
+        await refused(ada, "web_search", query="otters", provider="serper")
+        own = (await read(ada, "diagnostics://errors/recent"))["errors"]
+        told = (await read(ben, "diagnostics://errors/recent"))["errors"]
+
+    assert [one["tool"] for one in told] == ["web_search"]
+    assert own[0]["cause"]
+    assert "cause" not in told[0]
+
+
 async def test_nobody_in_particular_is_told_why_nothing_is_kept(server: Server) -> None:
     async with server.client("") as client:
         answers = [
