@@ -118,3 +118,54 @@ def test_accents_in_two_parts_are_the_same_name_where_works_are_added(tmp_path: 
     )
 
     assert told["collection"] == {"name": "Übersicht", "key": there}
+
+
+REEDS = "@book{reeds, title={Reeds}, year={1999}}"
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_no_collection_is_made_for_works_that_are_there_already_unless_they_are_put_into_it(
+    tmp_path: Path, *, dry_run: bool
+) -> None:
+    library = ZoteroLibrary()
+    key = library.put(itemType="book", title="Reeds", date="1999")
+    wanted = {"bibliography": REEDS, "collection": "New", "make_collection": True, "dry_run": dry_run}
+
+    left, put = ask(tmp_path, library, ("zotero_add", wanted), ("zotero_add", {**wanted, "label_known": True}))
+
+    assert (left["known"], left.get("collection")) == (1, None)
+    assert (
+        "The collection New is not made, since Zotero has all of the works already; label_known makes" in left["text"]
+    )
+    assert (put["labelled"], put["collection"]["name"], put["collection"]["made"]) == (1, "New", True)
+    assert "is not made" not in put["text"]
+    if not dry_run:
+        assert library.items[key]["collections"] == [*library.collections] == [put["collection"]["key"]]
+    else:
+        assert library.writes() == []
+
+
+def test_works_that_are_there_and_stay_out_of_the_collection_are_told(tmp_path: Path) -> None:
+    library, (thesis,) = filled("Thesis")
+    library.put(itemType="book", title="Reeds", date="1999")
+
+    told, inside = ask(
+        tmp_path,
+        library,
+        ("zotero_add", {"bibliography": f"{BIB}\n{REEDS}", "collection": "Thesis"}),
+        ("zotero_add", {"bibliography": BIB, "collection": "Thesis"}),
+    )
+
+    assert (told["added"], told["known"], told["collection"]["key"]) == (1, 1, thesis)
+    assert "1 of the works that Zotero has already are not in the collection Thesis; label_known puts" in told["text"]
+    assert (inside["known"], "label_known" in inside["text"]) == (1, False)
+
+
+def test_a_collection_for_items_that_are_not_there_is_not_made(tmp_path: Path) -> None:
+    library = ZoteroLibrary()
+
+    (told,) = ask(
+        tmp_path, library, ("zotero_label", {"items": ["ZZZZ2222"], "collection": "New", "make_collection": True})
+    )
+
+    assert (told["failed"], told.get("collection"), library.collections) == (1, None, {})

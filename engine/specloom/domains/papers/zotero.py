@@ -143,6 +143,8 @@ class _Addition:
     status: str = ""
     key: str = ""
     matched_by: str = ""
+    places: Sequence[str] = ()
+    """The collections that it is in, where the library has it."""
     path: Path | None = None
     """The stored PDF of the work."""
     attachment: str = ""
@@ -219,8 +221,13 @@ async def add_to_zotero(
     # All that is read is read before anything is written: a fault from here on would hide what was.
     labels = label_known and provider == SERVICE and bool(tags or collection.strip())
     stored = await _read_items(context, list(dict.fromkeys(row.key for row in known if row.key))) if labels else []
-    place, target = await _find_place(context, provider, collection, make=make_collection, dry_run=dry_run or not rows)
-    if place is not None and place.made and not rows:
+    is_used = bool(new or stored)
+    place, target = await _find_place(
+        context, provider, collection, make=make_collection, dry_run=dry_run or not is_used
+    )
+    if place is not None and provider == SERVICE and not label_known:
+        _tell_unlabelled(context, place, known, is_used=is_used)
+    if place is not None and place.made and not is_used:
         place = None
     for row in new:
         row.item["collections"] = [place.key] if place is not None and place.key else []
@@ -301,7 +308,9 @@ async def label_zotero(
     if len(keys) > MOST:
         raise Fault("validation", f"{len(keys):,} items were given, and {MOST} are at most", action="fix_arguments")
     found = {item["key"]: item for item in await _read_items(context, keys)}
-    place, _ = await _find_place(context, SERVICE, collection, make=make_collection, dry_run=dry_run)
+    place, _ = await _find_place(context, SERVICE, collection, make=make_collection, dry_run=dry_run or not found)
+    if place is not None and place.made and not found:
+        place = None
     here = [found[key] for key in keys if key in found]
     told = await _label(context, here, tags, _key_of(place), dry_run=dry_run)
     rows = [
@@ -377,6 +386,15 @@ def _merge_tags(before: Any, tags: Iterable[str]) -> list[Any]:
     return [*kept, *({"tag": tag} for tag in more if tag and tag not in known)]
 
 
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """What a work may be one with: an item of the library, or the one of a work of this call, which is `first`."""
+
+    key: str
+    item: Mapping[str, Any]
+    first: _Addition | None = None
+
+
 async def _compare(context: Context, provider: str, rows: Sequence[_Addition]) -> None:
     """Mark the works that the library has, and of several that are one all but the first."""
     if not rows:
@@ -389,30 +407,31 @@ async def _compare(context: Context, provider: str, rows: Sequence[_Addition]) -
             f"The library has {total:,} works, and new ones were compared with the {len(answer.rows):,} that were "
             "changed last: what is there from before may be added again."
         )
-    index: dict[str, list[tuple[str, Mapping[str, Any], _Addition | None]]] = {}
+    index: dict[str, list[_Candidate]] = {}
     for stored in answer.rows:
         item = stored.get("item")
         if isinstance(item, Mapping):
             for name in names_of(item):
-                index.setdefault(name, []).append((str(stored.get("key") or ""), item, None))
+                index.setdefault(name, []).append(_Candidate(str(stored.get("key") or ""), item))
     for row in rows:
         names = list(names_of(row.item))
         found = next(
             (
-                (name, key, first)
+                (name, candidate)
                 for name in names
-                for key, item, first in index.get(name, ())
-                if is_one(row.item, item, by_key=name.startswith("citekey:"))
+                for candidate in index.get(name, ())
+                if is_one(row.item, candidate.item, by_key=name.startswith("citekey:"))
             ),
             None,
         )
         if found is None:
             for name in names:
-                index.setdefault(name, []).append(("", row.item, row))
+                index.setdefault(name, []).append(_Candidate("", row.item, row))
             continue
-        name, key, first = found
-        row.status, row.key, row.matched_by = "known", key, name.partition(":")[0]
-        row.first = first
+        name, candidate = found
+        row.status, row.key, row.matched_by = "known", candidate.key, name.partition(":")[0]
+        row.first = first = candidate.first
+        row.places = candidate.item.get("collections") or ()
         if first is not None:
             row.messages.append(f"the same work as {first.work.key or first.work.title} of this call")
 
@@ -462,6 +481,21 @@ def _path_of(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
         path.insert(0, str(place["name"]))
         place = by_key.get(place.get("parent"))
     return " / ".join(path)
+
+
+def _tell_unlabelled(context: Context, place: ZoteroCollection, known: Sequence[_Addition], *, is_used: bool) -> None:
+    """Say that works which the library has stay out of the collection, and how they come into it."""
+    count = len({row.key for row in known if row.key and place.key not in row.places})
+    if count and place.made and not is_used:
+        context.notice(
+            f"The collection {place.name} is not made, since Zotero has all of the works already; label_known makes it "
+            "and puts them there."
+        )
+    elif count:
+        context.notice(
+            f"{count} of the works that Zotero has already are not in the collection {place.name}; label_known puts "
+            "them there."
+        )
 
 
 async def _find_target(
