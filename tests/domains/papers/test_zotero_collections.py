@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.zotero_client import ask
-from tests.support.zotero_library import ZoteroLibrary
+from tests.support.loopback import Loopback
+from tests.support.research_server import ADA, Server
+from tests.support.zotero_client import ask, call_all, environ
+from tests.support.zotero_library import ToLibrary, ZoteroLibrary
 
 DECOMPOSED = "u\N{COMBINING DIAERESIS}bersicht"
 BIB = "@book{new, title={Locks}, year={2001}}"
@@ -169,3 +172,24 @@ def test_a_collection_for_items_that_are_not_there_is_not_made(tmp_path: Path) -
     )
 
     assert (told["failed"], told.get("collection"), library.collections) == (1, None, {})
+
+
+def test_an_audit_with_a_report_names_the_corrected_bibliography_which_can_be_read(tmp_path: Path) -> None:
+    library, _ = filled("Thesis")
+
+    async def run(url: str) -> tuple[dict[str, Any], str]:
+        server = Server(environ(tmp_path, url), web=ToLibrary(url))
+        try:
+            async with server.client(ADA) as client:
+                (told,) = await call_all(client, ("zotero_audit", {"collection": "Thesis", "report": "markdown"}))
+                kept = await client.read_resource(told["correctedResource"])
+                return told, kept.contents[0].text
+        finally:
+            await server.executor.aclose()
+
+    with Loopback(library) as loopback:
+        told, bibliography = asyncio.run(run(loopback.url))
+
+    assert f"in BibTeX: {told['correctedResource']}" in told["text"]
+    assert "@book{" in bibliography
+    assert "All of {Thesis}" in bibliography
