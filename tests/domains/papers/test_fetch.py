@@ -497,6 +497,19 @@ def test_force_keeps_the_pdf_that_is_there_and_what_is_known_of_it(world: World)
     assert written == [(f"{KEY}.pdf", len(PDF)), (f".metadata/{KEY}.toml", None)]
 
 
+def test_the_log_names_the_pdf_that_was_written_where_its_usual_name_was_taken(world: World) -> None:
+    known(world, PLACE)
+    world.pages["www.nature.com/otters.pdf"] = pdf()
+    world.root.mkdir(parents=True, exist_ok=True)
+    (world.root / f"{KEY}.pdf").write_bytes(b"%PDF-1.7 somebody's own")
+
+    told = world.call("fetch_paper", ref=DOI)
+
+    [written] = [row["store_path"] for row in world.rows() if row["event"] == "store_write"]
+    assert (written, Path(told["path"]).name, toml(world)["pdf_path"]) == (f"{KEY}-2.pdf",) * 3
+    assert (world.root / written).read_bytes() == PDF
+
+
 def test_force_asks_again_and_writes_so(world: World) -> None:
     known(world, status="closed")
     world.call("fetch_paper", ref=DOI)

@@ -14,6 +14,7 @@ import pytest
 
 from specloom.core.faults import Fault
 from specloom.domains.papers import local_file
+from specloom.domains.papers.library import PaperLibrary
 from specloom.server.start import make_executor
 from tests.support.paper_store import PDF, World, crossref, pdf, unpaywall
 
@@ -430,6 +431,30 @@ def test_tenants_take_pdfs_only_from_folders_that_the_operator_names(world: Worl
 
     assert told["entries"][0]["pdf"] == "stored"
     assert (world.root / "key_weir.pdf").read_bytes() == PDF
+
+
+def test_a_work_that_another_process_put_there_meanwhile_is_not_mixed_up_with_an_imported_one(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.call("library_import", bibliography="@book{reed, title={Reeds}}")
+    other = world.root / ".metadata" / "key_weir.toml"
+    written = 'schema_version = "1.0"\nauthors = []\ntitle = "Dams"\n\n[specloom]\ncitekey = "weir"\n'
+    choose = PaperLibrary.make_file_key
+
+    def choose_late(library: PaperLibrary, work: Any) -> str:
+        key = choose(library, work)
+        if not other.exists():
+            other.write_text(written, encoding="utf-8")
+        return key
+
+    monkeypatch.setattr(PaperLibrary, "make_file_key", choose_late)
+    told = world.call("library_import", bibliography="@book{weir, title={Weirs}}")
+
+    [row] = told["entries"]
+    assert (row["status"], row["givenKey"], row["key"] != "weir") == ("added", "weir", True)
+    assert other.read_text("utf-8") == written
+    assert stored(world, row["safekey"])["title"] == "Weirs"
+    assert row["safekey"] != "key_weir"
 
 
 @pytest.mark.parametrize("tool", ["library_import", "doiget_batch_from_bibliography"])

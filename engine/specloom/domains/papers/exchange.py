@@ -245,7 +245,14 @@ class PdfTaker:
 
 
 async def _import(
-    context: Context, library: PaperLibrary, work: BibliographyEntry, tags: Sequence[str], *, wins: bool, dry_run: bool
+    context: Context,
+    library: PaperLibrary,
+    work: BibliographyEntry,
+    tags: Sequence[str],
+    *,
+    wins: bool,
+    dry_run: bool,
+    is_again: bool = False,
 ) -> ImportedReference:
     """Put one work into the store; a PaperFault where it cannot be kept."""
     from .provenance_log import to_timestamp
@@ -272,7 +279,7 @@ async def _import(
 
     def alter(before: Mapping[str, Any] | None) -> Mapping[str, Any]:
         nonlocal kept
-        if before is not None and ref is not None and is_new and not is_of(before, ref):
+        if before is not None and is_new and not (is_of(before, ref) if ref else library.is_alike(before, work)):
             raise _Taken
         if before is None:
             return {"schema_version": SCHEMA_VERSION, **new, TABLE: {**own, **new[TABLE]}}
@@ -291,10 +298,12 @@ async def _import(
             else:
                 made = await library.store.rewrite(file_key, alter)
         except _Taken:
-            # Another process put another paper there since its name was chosen.
-            assert ref is not None
-            file_key = ref.longer_key
-            made = await library.store.rewrite(file_key, alter)
+            # Another process put another work there since its name was chosen.
+            if is_again:
+                raise PaperFault("STORE_ERROR", f"Other works have the names of the files of {given or ref}.") from None
+            library.refresh()
+            named = replace(work, key=given)
+            return await _import(context, library, named, tags, wins=wins, dry_run=dry_run, is_again=True)
     if not is_same and dry_run:
         library.draft(file_key, made)
     table = made.get(RECORD, {})

@@ -110,7 +110,7 @@ async def _fetch(
     merged, wrote = await store.commit(ref, to_entry(ref, record, own, lookup.context.now()), copy.body)
     row: dict[str, Any] = {"capability": "metadata", "store_path": f"{METADATA}/{store.key(ref)}.toml"}
     if wrote:
-        row = {"capability": copy.capability, "store_path": f"{store.key(ref)}.pdf", "size_bytes": size}
+        row = {"capability": copy.capability, "store_path": merged["pdf_path"], "size_bytes": size}
     lookup.journal.row("store_write", ref, source.source, license=source.license, **row)
     answer = _describe(lookup.context, store, ref, merged) | {"pdf": dict(copy.status), "attempts": lookup.steps}
     return answer, None if is_there else copy.fault or _no_copy(ref, lookup)

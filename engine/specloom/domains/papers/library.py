@@ -36,16 +36,21 @@ class PaperLibrary:
     def open(cls, context: Context) -> PaperLibrary:
         """The library of the store that the settings name."""
         library = cls(open_store(context.config))
-        for searched, row in library.store.summaries():
+        library.refresh()
+        return library
+
+    def refresh(self) -> None:
+        """Know what the store has now, and nothing else."""
+        self.files, self.cite_keys = {}, set()
+        for searched, row in self.store.summaries():
             for name in searched.names:
                 known = name if name.startswith("@") else f"{'doi' if name.startswith('10.') else 'arxiv'}:{name}"
-                library.files.setdefault(known, row["safekey"])
-            library.files.setdefault(f"file:{row['safekey']}".lower(), row["safekey"])
+                self.files.setdefault(known, row["safekey"])
+            self.files.setdefault(f"file:{row['safekey']}".lower(), row["safekey"])
             title, people, year = searched.fields[0], searched.fields[1], searched.year
-            library.files.setdefault(f"title:{title}|{people}|{year or ''}", row["safekey"])
+            self.files.setdefault(f"title:{title}|{people}|{year or ''}", row["safekey"])
             if row.get("key"):
-                library.cite_keys.add(row["key"].lower())
-        return library
+                self.cite_keys.add(row["key"].lower())
 
     def note(self, key: str, work: BibliographyEntry) -> None:
         """Know a work that was put under a key of files."""
@@ -80,6 +85,11 @@ class PaperLibrary:
             return key
         entry = self._look(key) or {}
         return None if entry.get("doi") or entry.get("arxiv_id") else key
+
+    @staticmethod
+    def is_alike(entry: Mapping[str, Any], work: BibliographyEntry) -> bool:
+        """Whether an entry is that of a work by title, names and year."""
+        return _title_of(to_work(to_json(entry))) == _title_of(work)
 
     def find_corrected(self, work: BibliographyEntry) -> str | None:
         """The key of the files of a work that has this cite key and title, whatever else was corrected since.
