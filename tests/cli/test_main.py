@@ -110,6 +110,8 @@ def test_the_overview_says_of_every_command_what_it_does(
     assert all(" ".join(one["help"].split()) in " ".join(out.split()) for one in commands.values())
     assert max(map(len, out.splitlines())) <= 72
     assert make_parser().format_help() == out
+    # What everybody needs stands first, and what only authors do behind it.
+    assert out.index("  install ") < out.index("write specs:") < out.index("  mutate ") < out.index("run a server")
 
 
 def test_an_example_in_the_help_can_be_parsed() -> None:

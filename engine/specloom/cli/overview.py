@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+_PARTS = {"": "use the tools", "specs": "write specs", "keep": "run a server, and look after what it keeps"}
+"""What each `part` of the commands is for."""
 INDENT = 14
 """Where what a command does begins."""
 
@@ -45,29 +47,38 @@ def overview(commands: Mapping[str, Mapping[str, Any]]) -> str:
             "",
             purpose,
             "",
-            "commands:",
-            *(
-                line
-                for command, one in commands.items()
-                if command != "shared"
-                for line in _lines(command, say_own(one["help"]), width)
-            ),
-            "",
+            *(line for part in _PARTS for line in _part_lines(part, commands, width)),
             "options:",
             *(line for option, says in options.items() for line in _lines(option, says, width)),
             "",
-            f"{name} COMMAND --help shows an example of each.",
+            *_fill(
+                "",
+                f"Begin with `{name} install`, which puts the tools into Claude, Cursor, Codex and others, or with "
+                f"`{name} list tools` and `{name} call TOOL`. `{name} COMMAND --help` shows an example of each.",
+                width,
+            ),
             "",
         ]
     )
 
 
+def _part_lines(part: str, commands: Mapping[str, Mapping[str, Any]], width: int) -> list[str]:
+    own = {name: one for name, one in commands.items() if name != "shared" and one.get("part", "") == part}
+    told = [line for name, one in own.items() for line in _lines(name, say_own(one["help"]), width)]
+    return [f"{_PARTS[part]}:", *told, ""]
+
+
 def _lines(name: str, says: str, width: int) -> list[str]:
-    lines = [f"  {name:<{INDENT - 4}}  "]
+    return _fill(f"  {name:<{INDENT - 4}}  ", says, width)
+
+
+def _fill(start: str, text: str, width: int) -> list[str]:
+    """The words of a text in lines of a width, all as far in as the first, which begins with `start`."""
+    lines = [start]
     is_first = True
-    for word in says.split():
+    for word in text.split():
         if not is_first and len(lines[-1]) + 1 + len(word) > width:
-            lines.append(" " * INDENT + word)
+            lines.append(" " * len(start) + word)
         else:
             lines[-1] += word if is_first else f" {word}"
         is_first = False
