@@ -20,6 +20,12 @@ from tests.support.shared_server import SharedServer
 ONE, OTHER = "ab" * 32, "cd" * 32
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A probe waits for its look: how long one takes is a matter of the machine."""
+    monkeypatch.setattr("specloom.http.health.PATIENCE", 60.0)
+
+
 def probe(desk: Operated) -> tuple[int, dict[str, str]]:
     """The answer to a probe, once a look at the state has ended."""
     with desk.server.client() as client:
@@ -30,7 +36,7 @@ def probe(desk: Operated) -> tuple[int, dict[str, str]]:
 def keep(desk: Operated) -> None:
     """Something of a user, so that there is a state."""
     drawer = desk.executor.drawers.drawer("memories", join_owner("acme", "ann"))
-    asyncio.run_coroutine_threadsafe(drawer.put("a", {"note": "otters"}), desk.server.loop).result(20)
+    asyncio.run_coroutine_threadsafe(drawer.put("a", {"note": "otters"}), desk.server.loop).result(60)
 
 
 @pytest.fixture
