@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import shutil
 import socket
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,9 +43,9 @@ http {{
 HAPROXY = """\
 defaults
     mode http
-    timeout connect 5s
-    timeout client 5s
-    timeout server 5s
+    timeout connect 60s
+    timeout client 60s
+    timeout server 60s
 frontend in
     bind 127.0.0.1:{port}
     default_backend one
@@ -62,15 +64,22 @@ def find_program(name: str) -> str:
     return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin") or ""
 
 
+def find_port() -> int:
+    """A port below those that a system gives to whoever asks for any, so that nobody gets it meanwhile."""
+    for port in random.Random(os.getpid()).sample(range(20_000, 32_000), 100):
+        with socket.socket() as found, contextlib.suppress(OSError):
+            found.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("there is no free port")
+
+
 @contextmanager
 def proxied(name: str, folder: Path) -> Iterator[tuple[HttpDemo, int]]:
     """A server, and the port of the proxy before it."""
     program = find_program(name)
     if not program:
         pytest.skip(f"there is no {name} (apt-get install {name})")
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
+    port = find_port()
     settings = {"ALLOWED_HOSTS": f"127.0.0.1:{port}", "HTTP_READ_TIMEOUT": "2s", "TRUST_PROXY": "true"}
     with HttpDemo(settings, demo=Counting()) as server:
         text, command = PROXIES[name]
@@ -84,10 +93,11 @@ def proxied(name: str, folder: Path) -> Iterator[tuple[HttpDemo, int]]:
                 assert proxy.poll() is None, (folder / "said.txt").read_text()
                 with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
                     break
+                time.sleep(0.05)
             yield server, port
         finally:
             proxy.terminate()
-            proxy.wait(20)
+            proxy.wait(60)
 
 
 FORMS: dict[str, tuple[bytes, tuple[bytes, ...]]] = {
