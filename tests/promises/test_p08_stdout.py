@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
+from tests.support.browser import wait_until
 from tests.support.demo_specs import SERVE, TOOL, child_environment, copy_package, write_demo
 from tests.support.loopback import Loopback
 
-PATIENCE = 60.0
+PATIENCE = 300.0
 PAGE = (200, {"Content-Type": "application/json"}, '{"results": [{"title": "A", "link": "https://example.org/a"}]}')
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 HOOK = '''
@@ -181,7 +182,7 @@ def test_the_end_of_stdin_ends_the_process_and_leaves_nothing_behind(serve: Any,
 
         server.leave()
 
-        assert not server.left_behind()
+        wait_until(lambda: not server.left_behind())
 
 
 @POSIX
@@ -189,7 +190,7 @@ def test_the_end_of_stdin_before_the_first_word_ends_the_process(serve: Any) -> 
     with serve() as server:
         server.leave()
 
-        assert not server.left_behind()
+        wait_until(lambda: not server.left_behind())
 
 
 @POSIX
