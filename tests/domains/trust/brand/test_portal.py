@@ -294,7 +294,7 @@ async def test_a_host_that_asks_to_slow_down_is_left_alone(monkeypatch: pytest.M
 
 
 async def test_a_slow_name_costs_one_request_and_the_portal_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(portal, "TIMEOUT", 1.5)
+    monkeypatch.setattr(portal, "TIMEOUT", 3.0)
     site = Site()
     site.silent = {("brand.otterware.com", "HEAD")}
     with serving(site, monkeypatch) as server:
@@ -308,7 +308,7 @@ async def test_a_slow_name_costs_one_request_and_the_portal_is_found(monkeypatch
 async def test_a_host_that_does_not_answer_is_given_up_and_the_tier_told_as_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(portal, "TIMEOUT", 1.5)
+    monkeypatch.setattr(portal, "TIMEOUT", 3.0)
     site = Site()
     site.silent = {("otterware.com", "HEAD")}
     missing = [f"{name}.otterware.com" for name in portal.SUBDOMAINS]
