@@ -1,7 +1,8 @@
-"""A store that several tenants share tells none of them where it lies on the machine of who runs the server."""
+"""A store that several tenants share: none is told where it lies on the machine, and no import keeps others waiting."""
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from tests.domains.papers.test_client_reading_on import DOI, store_paper
 from tests.support.scholar_client import Upstreams
-from tests.support.scrape_client import connected
+from tests.support.scrape_client import ask, connected
 
 NAME = "doi_10.1234_bridges"
 OTHER = ("10.1234/tunnels", "doi_10.1234_tunnels")
@@ -71,3 +72,40 @@ async def test_whoever_runs_the_server_is_told_paths_that_can_be_opened(home: Pa
     assert f"'path': '{pdf}'" in told["0 doiget_fetch_paper"]
     assert f"'path': '{pdf}'" in told["4 doiget_paper_pdf_path"]
     assert str(home / "styles") in told["12 library_export"] or "specloom/styles" in told["12 library_export"]
+
+
+async def test_others_have_their_turn_after_each_work_of_a_bibliography(tmp_path: Path) -> None:
+    works, turns, done = 200, 0, False
+
+    async def count_turns() -> None:
+        nonlocal turns
+        while not done:
+            turns += 1
+            await asyncio.sleep(0)
+
+    counting = asyncio.create_task(count_turns())
+    bibliography = "".join(f"@book{{k{at}, title={{Otters {at}}}}}\n" for at in range(works))
+    async with connected(sender=Upstreams({}), DOIGET_STORE_ROOT=str(tmp_path / "papers")) as client:
+        before = turns
+        told = await ask(client, "library_import", bibliography=bibliography, dry_run=True)
+        during = turns - before
+    done = True
+    await counting
+
+    assert told["added"] == works
+    assert during >= works
+
+
+async def test_an_entry_of_more_people_than_any_paper_has_costs_no_other(tmp_path: Path) -> None:
+    people = {"many": 6000, "more": 6001}
+    bibliography = "".join(
+        f"@article{{{key}, title={{{key}}}, author={{{' and '.join(['Ann Otter'] * count)}}}}}\n"
+        for key, count in people.items()
+    )
+    async with connected(sender=Upstreams({}), DOIGET_STORE_ROOT=str(tmp_path / "papers")) as client:
+        told = await ask(client, "library_import", bibliography=bibliography, dry_run=True)
+
+    assert [row["key"] for row in told["entries"]] == ["many"]
+    assert [row["message"] for row in told["unreadable"]] == [
+        "the entry names 6,001 people, and 6,000 are read at most"
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import re
@@ -31,6 +32,8 @@ MOST_PDFS = 200
 """PDFs that one call copies."""
 LONGEST_LABEL = 200
 """Characters of a tag or a collection."""
+MANY_NAMES = 300
+"""People of a work from which on it is prepared in a thread, so that others are answered meanwhile."""
 LONG = 20_000
 """Characters from which on a text is kept whole beside the answer, which may have no room for all of it."""
 _MIME_TYPES = {"csl-json": "application/json", "zotero-json": "application/json", "endnote-xml": "application/xml"}
@@ -151,6 +154,7 @@ async def import_references(
         if pdfs and row.safekey and work.files:
             row = await takes.take(row, work)
         rows.append(replace(row, line=line, untaken=untaken or None))
+        await asyncio.sleep(0)  # one of many works has its turn and no more
         context.tell(at, len(parsed.entries), f"{at} of {len(parsed.entries)}: {row.status}")
     lines = text.splitlines()
     problems = [
@@ -269,7 +273,8 @@ async def _import(
     ref = library.name(work)
     if file_key is None:
         file_key = library.make_file_key(work)
-    new = to_stored(work)
+    is_long = len(work.authors) + len(work.editors) + sum(len(people) for _, people in work.roles) > MANY_NAMES
+    new = await asyncio.to_thread(to_stored, work) if is_long and context.is_live else to_stored(work)
     if work.key:
         new[RECORD] |= {"citekey_by": "import" if work.key == given else "made"}
     if tags:

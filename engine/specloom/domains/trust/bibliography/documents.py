@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
@@ -27,6 +28,10 @@ FORMATS = ("csl-json", "ris", "bibtex", "nbib", "endnote-xml", "zotero-json", "t
 LONGEST_DOCUMENT = 6_000_000
 # The parser of BibTeX takes time that grows with the square of what is nested; whole bibliographies have fewer entries.
 MOST_BIBTEX_ENTRIES = 30_000
+MOST_PEOPLE = 6000
+"""People of one entry; the papers of the largest collaborations have somewhat more than 5,000."""
+SHORT_DOCUMENT = 20_000
+"""Bytes of a document whose entries are made where they are wanted; others are made in a thread."""
 _RIS_START = re.compile(r"^[^\S\n]*+TY\s{0,4}-", re.MULTILINE)
 _RIS_LINE = re.compile(r"\s*+[A-Z][A-Z0-9]\s{1,4}-\s")
 _CSL_START = re.compile(r"\[\s{0,99}\{\s{0,99}\"")
@@ -98,6 +103,9 @@ def parse_bibliography(
             problems.append(
                 Unreadable(index=index, line=line, message="the entry has no title, address, DOI or author")
             )
+        elif (people := _count_people(entry)) > MOST_PEOPLE:
+            message = f"the entry names {people:,} people, and {MOST_PEOPLE:,} are read at most"
+            problems.append(Unreadable(index=index, line=line, message=message))
         else:
             places.append((index, line))
             untaken.append(find_untaken(format_, raw, entry))
@@ -106,6 +114,11 @@ def parse_bibliography(
     if not entries and not problems and not may_be_empty:
         raise Fault("validation", f"the bibliography holds no entry in the format {format_}")
     return Parsed(format_, tuple(entries), tuple(problems), len(entries), len(problems), tuple(places), tuple(untaken))
+
+
+def _count_people(entry: BibliographyEntry) -> int:
+    groups = (entry.authors, entry.editors, entry.translators, *(people for _, people in entry.roles))
+    return sum(map(len, groups))
 
 
 def find_format(text: str, format: str = "auto") -> str:  # noqa: A002  the name of the tool's argument
@@ -304,6 +317,13 @@ async def read_document(
     """
     given = text.encode("utf-8", "replace")
     parsed = await run_reading(context, parse_json, given, format_, begin, most, is_linked, may_be_empty)
+    if context.is_live and len(given) > SHORT_DOCUMENT:
+        return await asyncio.to_thread(_to_parsed, parsed)
+    return _to_parsed(parsed)
+
+
+def _to_parsed(parsed: Mapping[str, Any]) -> Parsed:
+    """What `parse_json` made the data of."""
     entries = tuple(map(entry_from_json, parsed["entries"]))
     problems = tuple(Unreadable(**problem) for problem in parsed["problems"])
     places = tuple((index, line) for index, line in parsed["places"])
