@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Final
 
+from specloom.core import dataclass
 from specloom.domains.text import Name, parse_name
 
 from .csl import DATES, MORE, ROLES
@@ -139,6 +140,108 @@ def split_level(text: str, mark: str) -> list[str]:
     return [*parts, text[start:]]
 
 
+# --- Blocks as they stand in a document, to be written again ----------------------------------------------------------
+
+_NO_ENTRY = re.compile(r"@\s{0,9}(?:string|preamble|comment)\b", re.IGNORECASE)
+_STRING = re.compile(r"@\s{0,9}string\s{0,9}[{(]", re.IGNORECASE)
+_FIELD = re.compile(r"(\s*+)([A-Za-z][\w:.-]*+)(\s*+=\s*+)")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceBlock:
+    """The text of an entry as it stands in its document; one that is not `closed` ends where the next one begins."""
+
+    text: str
+    closed: bool
+
+
+def find_blocks(text: str, lines: Mapping[int, int]) -> dict[int, SourceBlock]:
+    """The blocks of some entries by their indexes, of which the lines in the document are known, from 1."""
+    offsets = [0, *(match.end() for match in re.finditer("\n", text))]
+    starts: dict[int, int] = {}
+    ends: dict[int, int] = {}
+    at = 0
+    for index in sorted(lines):
+        if not 0 < lines[index] <= len(offsets):
+            continue
+        match = ENTRY_START.search(text, max(at, offsets[lines[index] - 1]))
+        while match and _NO_ENTRY.match(match[0]):
+            match = ENTRY_START.search(text, match.end())
+        if match is None or match.start() >= [*offsets, len(text)][lines[index]]:
+            continue
+        starts[index], ends[index] = match.start(), _find_end(text, match.end() - 1)
+        at = match.end()
+    order = [*starts, -1]
+    following = {index: starts.get(after, len(text)) for index, after in pairwise(order)}
+    blocks = {}
+    for index, start in starts.items():
+        closed = 0 < ends[index] <= following[index]
+        blocks[index] = SourceBlock(text[start : ends[index] if closed else following[index]].strip(), closed)
+    return blocks
+
+
+def find_strings(text: str) -> list[str]:
+    """The definitions of short names in a document, as they stand there."""
+    found = ((match.start(), _find_end(text, match.end() - 1)) for match in _STRING.finditer(text))
+    return [text[start:end] for start, end in found if end]
+
+
+def _find_end(text: str, at: int) -> int:
+    """Where a block ends whose bracket opens at a place, 0 where it does not; what a backslash precedes counts not."""
+    is_round, depth = text[at] == "(", 0
+    for match in _BRACKETS.finditer(text, at + 1):
+        sign = match[0]
+        if sign == "{":
+            depth += 1
+        elif sign == "}":
+            if not depth and not is_round:
+                return match.end()
+            depth -= 1
+        elif sign == ")" and is_round and not depth:
+            return match.end()
+    return 0
+
+
+_BRACKETS = re.compile(r"\\.|[{})]", re.DOTALL)
+
+
+def is_readable(block: SourceBlock) -> bool:
+    """Whether a block is one entry that parsers read, whatever it says."""
+    return block.closed and [problem for _, _, problem in split_bibtex(block.text)] == [""]
+
+
+def change_block(block: SourceBlock, values: Sequence[tuple[str, tuple[str, ...]]], key: str = "") -> str:
+    """The text of a block with other raw values of fields, all else as it stands; "" where it parts into no fields.
+
+    Each of the `values` has the names that its field may have; where there is none of them, it is added under the first
+    one behind the last field. With a `key` that is the key.
+    """
+    if not block.closed:
+        return ""
+    open_ = re.search(r"[{(]", block.text)
+    assert open_ is not None
+    parts = split_level(block.text[open_.end() : -1], ",")
+    for value, names in values:
+        for at, part in enumerate(parts[1:], 1):
+            match = _FIELD.match(part)
+            if match and match[2].lower() in names:
+                if len(split_level(part, "=")) > 2:
+                    return ""
+                space = part[len(part.rstrip()) :] if at == len(parts) - 1 else ""
+                parts[at] = f"{match[0]}{{{value}}}{space}"
+                break
+        else:
+            indent = _FIELD.match(parts[1]) if len(parts) > 1 else None
+            new = f"{indent[1] if indent else ' '}{names[0]} = {{{value}}}"
+            last = parts[-1].rstrip()
+            # A comma behind the last field leaves a blank piece, which stays the last.
+            end = parts.pop()[len(last) :]
+            parts += [new, end] if not last and parts else [last, new + end]
+    if key:
+        parts[0] = key
+    return f"{block.text[: open_.end()]}{','.join(parts)}{block.text[-1]}"
+
+
 _TYPES, _KINDS = read_names("bibtex")
 # Commands for the characters that end a value, a line or a reading; braces are written so because BibTeX counts them.
 _COMMANDS = {
@@ -184,6 +287,20 @@ _ADDITIONS = {
 
 
 def _to_text(entry: BibliographyEntry, *, is_biblatex: bool = False) -> str:
+    type_, fields = _to_fields(entry, is_biblatex=is_biblatex)
+    # The month is a macro, which each style prints in its own words.
+    lines = "".join(
+        f"  {name} = {value if name == 'month' else f'{{{value}}}'},\n" for name, value in fields.items() if value
+    )
+    return f"@{type_}{{{entry.key},\n{lines}}}"
+
+
+def to_fields(entry: BibliographyEntry) -> dict[str, str]:
+    """The raw values of the fields of an entry as `to_bibtex` writes them, "" for those that it has not."""
+    return _to_fields(entry)[1]
+
+
+def _to_fields(entry: BibliographyEntry, *, is_biblatex: bool = False) -> tuple[str, dict[str, str]]:
     row = KIND_TABLE[entry.kind]
     row = {**KIND_TABLE.get(row.get("like", ""), {}), **row}
     year, month, day = (*entry.issued, 0, 0, 0)[:3]
@@ -244,11 +361,7 @@ def _to_text(entry: BibliographyEntry, *, is_biblatex: bool = False) -> str:
         fields = {_BIBLATEX_NAMES.get(name, name): value for name, value in fields.items()}
     of_kind = dict(entry.more).get("type", entry.kind if _KINDS.get(type_) != entry.kind else "")
     fields["entrysubtype"] = _SUBTYPES.get(of_kind, of_kind)
-    # The month is a macro, which each style prints in its own words.
-    lines = "".join(
-        f"  {name} = {value if name == 'month' else f'{{{value}}}'},\n" for name, value in fields.items() if value
-    )
-    return f"@{type_}{{{entry.key},\n{lines}}}"
+    return type_, fields
 
 
 _SUBTYPES = {"article-magazine": "magazine", "article-newspaper": "newspaper", "article": "preprint"}

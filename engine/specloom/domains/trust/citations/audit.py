@@ -19,6 +19,7 @@ from specloom.domains.text import Identifier, detect, find_doi, find_flaw, find_
 from specloom.plugins import Context
 
 from ..bibliography.annotation import annotate
+from ..bibliography.bibtex import SourceBlock, find_blocks, find_strings
 from ..bibliography.documents import read_document
 from ..bibliography.entry import BibliographyEntry, clean, to_iso
 from ..bibliography.formatting import find_sources, render
@@ -33,7 +34,7 @@ from ..sources.links import NO_LINK, LinkCheck, check_links
 from .aside import run_aside
 from .audit_report import AuditInput, RegisterLog, to_report
 from .corrected_parts import CorrectedPart, join_parts
-from .correction import correct, to_corrected_bibtex
+from .correction import LostEntry, correct, to_corrected_bibtex
 from .examination import (
     CitationExamination,
     CitationFinding,
@@ -493,10 +494,14 @@ async def _report(
     named = f"{'a reference section' if address else 'what was handed in'} ({audited.source.replace(':', ' as ')})"
 
     def write() -> tuple[str | bytes, str]:
-        corrected = {item.index: correct(item.entry, item.finding) for item in items}
+        blocks, strings = _find_blocks(gathered)
+        corrected = {
+            item.index: replace(correct(item.entry, item.finding), source=blocks.get(item.index)) for item in items
+        }
         report = to_report(audited, works, links, log.outcomes, AuditInput(named, digest, address), corrected)
         numbered = [(index + 1, corrected[index]) for index in sorted(corrected)]
-        return write_report(report, form), to_corrected_bibtex(numbered)
+        lost = [LostEntry(one.index + 1, one.message, blocks.get(one.index)) for one in gathered.problems]
+        return write_report(report, form), to_corrected_bibtex(numbered, lost, strings)
 
     written, own = await run_aside(context, write)
     resource = await keep_report(context, written, form, "bibliography audit")
@@ -505,6 +510,15 @@ async def _report(
     whole = await join_parts(context, digest, begin, part)
     corrected = await context.keep_artifact(whole, name="corrected bibliography", mime_type="text/plain") if own else ""
     return replace(audited, report_resource=resource or None, corrected_resource=corrected or None, input_digest=digest)
+
+
+def _find_blocks(gathered: GatheredEntries) -> tuple[dict[int, SourceBlock], list[str]]:
+    """The entries as they stand in a document in BibTeX, and its definitions of short names; none of another."""
+    if gathered.source != "bibliography:bibtex":
+        return {}, []
+    lines = {item.index: item.line for item in gathered.items if item.line is not None}
+    lines |= {one.index: one.line for one in gathered.problems}
+    return find_blocks(gathered.text, lines), find_strings(gathered.text)
 
 
 SHORT_DOCUMENT = 10_000

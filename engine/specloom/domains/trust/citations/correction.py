@@ -6,14 +6,15 @@ may be the mistake as well as the title. Titles that only share words are no sig
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Final
 
 from specloom.core import dataclass
 from specloom.domains.text import Name, terms, to_display
 
-from ..bibliography.bibtex import to_bibtex
+from ..bibliography.bibtex import SourceBlock, change_block, is_readable, to_bibtex, to_fields
 from ..bibliography.entry import BibliographyEntry, assign_keys
 from .examination import CitationFinding
 from .match import Match, Verdict
@@ -51,6 +52,17 @@ class CorrectedEntry:
 
     entry: BibliographyEntry
     changes: tuple[FieldChange, ...] = ()
+    source: SourceBlock | None = None
+    """How it stands in the document that it came in, where that is BibTeX."""
+
+
+@dataclass(frozen=True, slots=True)
+class LostEntry:
+    """An entry that cannot be read: its number, what is wrong, and how it stands in its document if that is known."""
+
+    number: int
+    message: str
+    source: SourceBlock | None = None
 
 
 def correct(entry: BibliographyEntry, finding: CitationFinding) -> CorrectedEntry:
@@ -121,21 +133,86 @@ def _show(value: object) -> str:
     return str(value)
 
 
-def to_corrected_bibtex(entries: Sequence[tuple[int, CorrectedEntry]]) -> str:
-    """All entries as BibTeX in their order, each below a comment with its number and the fields that were changed."""
+def to_corrected_bibtex(
+    entries: Sequence[tuple[int, CorrectedEntry]], lost: Sequence[LostEntry] = (), strings: Sequence[str] = ()
+) -> str:
+    """All entries as BibTeX in their order, each below a comment with its number and the fields that were changed.
+
+    An entry that came as BibTeX stands there as it came, but for those fields; those that are `lost` stand in comments.
+    `strings` are the definitions of short names, which entries that stand as they came may need.
+    """
     keyed = assign_keys([replace(one.entry, annote=_mark(at, one.entry)) for at, (_, one) in enumerate(entries)])
     ordered = sorted(keyed, key=lambda entry: int(entry.annote.partition(" ")[0]))
-    written = []
-    for (number, one), entry in zip(entries, ordered, strict=True):
-        was = [change.name for change in one.changes if change.was]
-        new = [change.name for change in one.changes if not change.was]
-        told = [f"changed: {', '.join(was)}"] if was else []
-        told += [f"added: {', '.join(new)}"] if new else []
-        comment = f"% entry {number}, {'; '.join(told) or 'as it was'}"
-        # An address that was made of the DOI was not handed in.
-        url = "" if entry.doi and entry.url == f"https://doi.org/{entry.doi}" else entry.url
-        written.append(f"{comment}\n{to_bibtex([replace(entry, annote=one.entry.annote, url=url)])}")
-    return "\n\n".join(written)
+    written = [
+        (number, _write(number, one, replace(entry, annote=one.entry.annote)))
+        for (number, one), entry in zip(entries, ordered, strict=True)
+    ]
+    written += [(one.number, _to_comment(one)) for one in lost]
+    return "\n\n".join([*strings, *(text for _, text in sorted(written, key=itemgetter(0)))])
+
+
+def _write(number: int, one: CorrectedEntry, entry: BibliographyEntry) -> str:
+    was = [change.name for change in one.changes if change.was]
+    new = [change.name for change in one.changes if not change.was]
+    key = entry.key if entry.key != one.entry.key else ""
+    if one.source is not None:
+        was += ["key"] if key and one.entry.key else []
+        new += ["key"] if key and not one.entry.key else []
+    told = [f"changed: {', '.join(was)}"] if was else []
+    told += [f"added: {', '.join(new)}"] if new else []
+    text = ""
+    if one.source is not None:
+        fields = to_fields(entry)
+        names = [name for change in one.changes if (name := _to_names(change.name, fields))]
+        # What nothing was changed of is copied, also where its braces do not part into fields.
+        is_same = not names and not key
+        text = (
+            one.source.text if is_same else change_block(one.source, [(fields[each[0]], each) for each in names], key)
+        )
+        told += [] if text else ["written anew"]
+    # An address that was made of the DOI was not handed in.
+    url = "" if entry.doi and entry.url == f"https://doi.org/{entry.doi}" else entry.url
+    return f"% entry {number}, {'; '.join(told) or 'as it was'}\n{text or to_bibtex([replace(entry, url=url)])}"
+
+
+def _to_names(name: str, fields: Mapping[str, str]) -> tuple[str, ...]:
+    """What the field of a change may be called in BibTeX, the name that a new one has first."""
+    names = _BIBTEX_NAMES[name]
+    first = next((each for each in names if fields.get(each)), "")
+    return (first, *(each for each in names if each != first)) if first else ()
+
+
+_BIBTEX_NAMES: Final = {
+    "title": ("title",),
+    "doi": ("doi",),
+    "authors": ("author",),
+    "year": ("year", "date"),
+    "venue": ("journal", "journaltitle", "booktitle", "howpublished"),
+    "volume": ("volume",),
+    "issue": ("number", "issue"),
+    "pages": ("pages",),
+}
+
+
+def _to_comment(lost: LostEntry) -> str:
+    """An entry that nothing is known of: as it came where it harms no other, else as text that BibTeX passes over.
+
+    BibTeX takes any at-sign for the start of an entry, in a line with a per cent sign as well.
+    """
+    told = f"entry {lost.number}, not checked: {' '.join(lost.message.split())}"
+    if lost.source is not None and is_readable(lost.source):
+        return f"{_to_remark(told)}\n{lost.source.text}"
+    told += "; it stands here with (at) for its sign" if lost.source else "; it is not in this file"
+    lines = lost.source.text[:_LONGEST_LOST].splitlines() if lost.source else []
+    return "\n".join(map(_to_remark, (told, *lines)))
+
+
+def _to_remark(line: str) -> str:
+    return f"% {line}".rstrip().replace("@", "(at)")
+
+
+_LONGEST_LOST = 20_000
+"""Characters of an entry that cannot be read, which may have swallowed all that follow it."""
 
 
 def _mark(at: int, entry: BibliographyEntry) -> str:
