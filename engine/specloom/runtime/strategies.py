@@ -550,7 +550,7 @@ def _ask_side_by_side(parts: list[Part], run: PlanRun, wait: float) -> Generator
     asked = [_OpenPart(part, able_providers(part.operation, part.providers, run.context, run)) for part in parts]
     for one in asked:
         if not one.names:
-            one.fault = none_configured(run.tool, run.model, run.offer, (one.part.operation,))
+            one.fault = _find_obstacle(one.part, run)
     going = [one for one in asked if one.names]
     while going:
         asks = []
@@ -586,6 +586,19 @@ def _ask_side_by_side(parts: list[Part], run: PlanRun, wait: float) -> Generator
             "asked": True,
             "meta": one.meta,
         }
+
+
+def _find_obstacle(part: Part, run: PlanRun) -> Fault:
+    """Why nobody can be asked for a part: whom the caller named cannot be, or nobody is configured."""
+    inputs = [one.name for one in run.tool.inputs.values() if one.catalogue.startswith("providers.")]
+    named = {run.context.args.get(name) for name in inputs}
+    try:
+        for name in name_providers(part.providers, run.context):
+            if name in named:
+                resolve(name, part.operation, run.tool, run.model, run.offer)
+    except Fault as fault:
+        return fault
+    return none_configured(run.tool, run.model, run.offer, (part.operation,))
 
 
 def _is_done(one: _OpenPart, got: Answer | Fault) -> bool:

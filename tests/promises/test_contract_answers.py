@@ -1,0 +1,39 @@
+"""What a client is told of providers, filters and fields is what the contract of the tools promises."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from tests.support.research_server import ADA, ENVIRON, Server
+
+
+async def fail(client: Client, tool: str, **arguments: Any) -> str:
+    """What a call that fails is told: a sentence and the error behind it."""
+    result = await client.call_tool(tool, arguments)
+    assert result.is_error
+    return str(getattr(result.content[0], "text", ""))
+
+
+# --- A watched query is told of a wrong provider as a search is -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("provider", "says"),
+    [
+        ("nosuch", "there is no provider 'nosuch'; those that do: google, brave, serper"),
+        ("serper", "provider 'serper' is not configured; set SERPER_API_KEY"),
+    ],
+)
+async def test_a_watch_with_a_wrong_provider_fails_as_a_search_does(provider: str, says: str) -> None:
+    server = Server({name: value for name, value in ENVIRON.items() if name != "SERPER_API_KEY"})
+    await server.agree(ADA, "monitoring")
+
+    async with server.client(ADA) as client:
+        searched = await fail(client, "web_search", query="otters", provider=provider)
+        watched = await fail(client, "monitor_query_save", query="otters", provider=provider)
+
+    assert says in watched
+    assert watched == searched
