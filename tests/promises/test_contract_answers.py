@@ -8,6 +8,7 @@ import pytest
 from mcp import Client
 
 from tests.support.research_server import ADA, ENVIRON, Server
+from tests.support.stubbed import Product, Upstreams
 
 
 async def fail(client: Client, tool: str, **arguments: Any) -> str:
@@ -37,3 +38,23 @@ async def test_a_watch_with_a_wrong_provider_fails_as_a_search_does(provider: st
 
     assert says in watched
     assert watched == searched
+
+
+# --- Whoever else has a key is named where nothing was found ----------------------------------------------------------
+
+BRAVE = {"BRAVE_API_KEY": "made-up-1"}
+TWO = {**BRAVE, "SERPER_API_KEY": "made-up-2", "SEARCH_PROVIDER": "brave"}
+EMPTY = {"brave.com": {"web": {"results": []}, "results": []}}
+
+
+def others_of(answer: dict[str, Any]) -> list[str]:
+    """The providers that the advice of an empty answer names."""
+    actions = answer["hints"]["suggestedActions"]
+    return [one["value"] for one in actions if one["action"] == "try_different_provider"]
+
+
+@pytest.mark.parametrize("tool", ["web_search", "image_search", "news_search", "search_and_scrape"])
+async def test_an_empty_answer_names_who_else_has_a_key_whatever_route_is_written(tool: str) -> None:
+    answer = await Product(Upstreams(EMPTY), TWO).answer(tool, query="otters", provider="brave")
+
+    assert others_of(answer) == ["serper"]

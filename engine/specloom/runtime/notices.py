@@ -67,11 +67,14 @@ def point_to_others(fault: Fault, tool: Tool, offer: Offer, outcome: ProviderOut
 
 
 def not_asked(tool: Tool, offer: Offer, outcome: ProviderOutcome) -> list[str]:
-    """The providers in the routes of a tool that its caller may name, that were not asked and do not rest; in order.
+    """The providers that the caller of a tool may name, that were not asked and do not rest; those of the route first.
 
-    Those who have nothing of the kind asked for are not among them.
+    Behind them stand those of the own order of each capability, whatever route is written. Those who have nothing of
+    the kind asked for are not among them.
     """
-    names = (name for one in tool.capabilities for name in offer.orders.get(one, ()))
+    # What stages and procedures ask is beside the search, and whoever they ask is nobody to search with instead.
+    capabilities = [one.operation for one in questions(tool.plan)] or tool.capabilities
+    names = (name for one in capabilities for order in (offer.orders, offer.own) for name in order.get(one, ()))
     silent = (one.provider for one in outcome.attempts if one.result == NOT_ASKED)
     asked = {*outcome.tried, *silent, *offer.resting}
     return list(dict.fromkeys(name for name in names if name in _choices(tool) and name not in asked))
