@@ -58,3 +58,10 @@ async def test_an_empty_answer_names_who_else_has_a_key_whatever_route_is_writte
     answer = await Product(Upstreams(EMPTY), TWO).answer(tool, query="otters", provider="brave")
 
     assert others_of(answer) == ["serper"]
+
+
+async def test_a_named_provider_is_no_filter_of_what_is_read() -> None:
+    answer = await Product(Upstreams(EMPTY), BRAVE).answer("search_and_scrape", query="qwxz nothing", provider="brave")
+
+    assert answer["hints"]["reason"] == "no_match"
+    assert "filtersApplied" not in answer["hints"]
