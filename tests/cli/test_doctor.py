@@ -154,7 +154,7 @@ def test_what_to_do_comes_first_and_details_when_they_are_asked_for() -> None:
         "  - browser: no Chromium was found",
         "",
         "What could be better:",
-        "  - M is asked first for 5 kinds of search: Where M is.",
+        "  - with M its provider is asked first for 5 kinds of search: Where M is.",
         "  - MEMORY_ENABLED=true switches on memory",
         "",
         "`specloom doctor --details` shows every provider, tool and place; `--reach` tries whether providers",

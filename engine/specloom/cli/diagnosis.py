@@ -102,7 +102,7 @@ class Diagnosis:
         others = [one for one in self.states.gains if one.leads and not one.opens and len(one.variables) == 1]
         for gain in [one for one in others if one not in chosen][:MOST_BETTER]:
             searches = "one kind of search" if gain.leads == 1 else f"{gain.leads} kinds of search"
-            yield f"{gain.variables[0]} is asked first for {searches}: {gain.says}"
+            yield f"with {gain.variables[0]} its provider is asked first for {searches}: {gain.says}"
         switches: dict[str, list[str]] = {}
         for tool, switch in self.states.switched_off.items():
             switches.setdefault(switch, []).append(tool)
