@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -65,3 +66,15 @@ async def test_a_named_provider_is_no_filter_of_what_is_read() -> None:
 
     assert answer["hints"]["reason"] == "no_match"
     assert "filtersApplied" not in answer["hints"]
+
+
+async def test_where_the_whole_route_fails_those_who_need_no_key_are_named() -> None:
+    challenge = '<html><body><form id="challenge-form" action="//duckduckgo.com/anomaly.js"></form></body></html>'
+    product = Product(Upstreams({"duckduckgo": challenge, "youcom": (429, {}, {})}, otherwise=(429, {}, {})))
+
+    result = await product.call("web_search", query="otters")
+
+    assert result["isError"]
+    error = json.loads(result["content"][0]["text"].partition("\n\n")[2])["error"]
+    assert error["kind"] == "rate_limited"
+    assert error["alternatives"] == ["bluesky", "github", "hackernews", "reddit"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from specloom.core import Fault, find_nearest
@@ -56,28 +56,41 @@ _OF_ARGUMENTS = frozenset({"validation", "not_found"})
 """What is wrong whoever is asked, so that nobody else is named."""
 
 
-def point_to_others(fault: Fault, tool: Tool, offer: Offer, outcome: ProviderOutcome) -> Fault:
+def point_to_others(fault: Fault, tool: Tool, model: Model, offer: Offer, outcome: ProviderOutcome) -> Fault:
     """The fault of a call that nobody answered, with those whom the caller may ask by name instead."""
     fault.tried = tuple(outcome.tried)
     if fault.kind not in _OF_ARGUMENTS:
         # Whom a procedure has asked is not in the outcome; of them, the one that the fault is of is known.
-        others = (name for name in not_asked(tool, offer, outcome) if name != fault.provider)
+        others = (name for name in not_asked(tool, model, offer, outcome) if name != fault.provider)
         fault.alternatives = fault.alternatives or tuple(others)
     return fault
 
 
-def not_asked(tool: Tool, offer: Offer, outcome: ProviderOutcome) -> list[str]:
+def not_asked(tool: Tool, model: Model, offer: Offer, outcome: ProviderOutcome) -> list[str]:
     """The providers that the caller of a tool may name, that were not asked and do not rest; those of the route first.
 
-    Behind them stand those of the own order of each capability, whatever route is written. Those who have nothing of
-    the kind asked for are not among them.
+    Behind them stand those of the own order of each capability, whatever route is written; where nobody of these is
+    left, those who are asked by name alone. Those who have nothing of the kind asked for are not among them.
     """
     # What stages and procedures ask is beside the search, and whoever they ask is nobody to search with instead.
     capabilities = [one.operation for one in questions(tool.plan)] or tool.capabilities
-    names = (name for one in capabilities for order in (offer.orders, offer.own) for name in order.get(one, ()))
     silent = (one.provider for one in outcome.attempts if one.result == NOT_ASKED)
     asked = {*outcome.tried, *silent, *offer.resting}
-    return list(dict.fromkeys(name for name in names if name in _choices(tool) and name not in asked))
+
+    def choose(names: Iterable[str]) -> list[str]:
+        return list(dict.fromkeys(name for name in names if name in _choices(tool) and name not in asked))
+
+    return choose(
+        name for one in capabilities for order in (offer.orders, offer.own) for name in order.get(one, ())
+    ) or choose(name for one in capabilities for name in _by_name_alone(one, model, offer))
+
+
+def _by_name_alone(capability: str, model: Model, offer: Offer) -> list[str]:
+    """The configured providers that are in no order of a capability, without those that have an end."""
+    heads = model.heads
+    order = heads.capabilities[capability].order
+    names = (name for name in heads.offering(capability) if name not in order and name in offer.configured)
+    return [name for name in names if capability not in heads.providers[name].ends]
 
 
 def _choices(tool: Tool) -> Sequence[str]:
@@ -121,7 +134,7 @@ _MOST_ACTIONS = 3
 
 
 def make_hints(
-    tool: Tool, arguments: Arguments, context: PlanContext, offer: Offer, outcome: ProviderOutcome
+    tool: Tool, model: Model, arguments: Arguments, context: PlanContext, offer: Offer, outcome: ProviderOutcome
 ) -> dict[str, Any]:
     """The object that explains an empty answer: why, with which filters, and what to try."""
     assert tool.hints is not None
@@ -158,7 +171,8 @@ def make_hints(
         for name in narrowing
         if name not in advised
     ]
-    others = [name for name in not_asked(tool, offer, outcome) if all(one.provider != name for one in outcome.attempts)]
+    met = {one.provider for one in outcome.attempts}
+    others = [name for name in not_asked(tool, model, offer, outcome) if name not in met]
     if others:
         other = {"action": "try_different_provider", "parameter": "provider", "value": others[0]}
         # Who was not asked would not be with one filter less, but another one may be.

@@ -79,7 +79,7 @@ def pursue(
     outcome.answer = answer_of(tool.answer, tool.whole, context)
     searched = any(questions(tool.plan))
     if tool.hints is not None and not outcome.rows and (searched or not context.result):
-        outcome.answer[HINTS] = make_hints(tool, arguments, context, offer, outcome)
+        outcome.answer[HINTS] = make_hints(tool, model, arguments, context, offer, outcome)
     if tool.cache is not None and tool.cache.age_as:
         outcome.answer[tool.cache.age_as] = 0
     if tool.cache is not None and tool.cache.unless is not None:
@@ -197,7 +197,7 @@ def _strategies(run: PlanRun) -> Generator[Ask | AskAll | Run, Any, list[Row]]:
     if run.cursor is not None:
         raise tell_unresumed(run)
     if outcome.failed:
-        raise point_to_others(all_failed(outcome.failed), tool, run.offer, outcome)
+        raise point_to_others(all_failed(outcome.failed), tool, run.model, run.offer, outcome)
     if applied:
         wanted = dict.fromkeys(one.operation for one in questions(tool.plan))
         raise none_configured(tool, run.model, run.offer, tuple(wanted))
@@ -569,7 +569,7 @@ def _ask_side_by_side(parts: list[Part], run: PlanRun, wait: float) -> Generator
             run.outcome.fallback_reason = UNAVAILABLE if failed else NO_RESULTS
     for one in asked:
         if one.fault is not None and one.part.required:
-            raise point_to_others(one.fault, run.tool, run.offer, run.outcome) if one.failed else one.fault
+            raise point_to_others(one.fault, run.tool, run.model, run.offer, run.outcome) if one.failed else one.fault
         if one.fault is not None:
             run.outcome.notes.append(one.fault.message)
         if one.fault is not None or one.failed:
