@@ -19,6 +19,13 @@ async def fail(client: Client, tool: str, **arguments: Any) -> str:
     return str(getattr(result.content[0], "text", ""))
 
 
+def error_of(result: dict[str, Any]) -> dict[str, Any]:
+    """What a client is told of a call that fails, for programs."""
+    assert result["isError"]
+    error: dict[str, Any] = json.loads(result["content"][0]["text"].partition("\n\n")[2])["error"]
+    return error
+
+
 # --- A watched query is told of a wrong provider as a search is -------------------------------------------------------
 
 
@@ -74,7 +81,16 @@ async def test_where_the_whole_route_fails_those_who_need_no_key_are_named() -> 
 
     result = await product.call("web_search", query="otters")
 
-    assert result["isError"]
-    error = json.loads(result["content"][0]["text"].partition("\n\n")[2])["error"]
+    error = error_of(result)
     assert error["kind"] == "rate_limited"
     assert error["alternatives"] == ["bluesky", "github", "hackernews", "reddit"]
+
+
+# --- A document that cannot be read is an argument to mend ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("document", [{"bibliography": "zzz"}, {"bibliography": "zzz", "format": "bibtex"}])
+async def test_a_bibliography_that_cannot_be_read_is_an_argument_to_mend(document: dict[str, str]) -> None:
+    error = error_of(await Product(Upstreams()).call("audit_bibliography", **document))
+
+    assert (error["kind"], error["suggestedAction"]) == ("validation", "fix_arguments")

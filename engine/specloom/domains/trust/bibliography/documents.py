@@ -112,7 +112,8 @@ def parse_bibliography(
             linked = f"https://doi.org/{entry.doi}" if entry.doi and is_linked else ""
             entries.append(replace(entry, url=entry.url or linked))
     if not entries and not problems and not may_be_empty:
-        raise Fault("validation", f"the bibliography holds no entry in the format {format_}")
+        message = f"the bibliography holds no entry in the format {format_}"
+        raise Fault("validation", message, action="fix_arguments")
     return Parsed(format_, tuple(entries), tuple(problems), len(entries), len(problems), tuple(places), tuple(untaken))
 
 
@@ -124,16 +125,20 @@ def _count_people(entry: BibliographyEntry) -> int:
 def find_format(text: str, format: str = "auto") -> str:  # noqa: A002  the name of the tool's argument
     """The format in which a document is read, one of FORMATS; a `validation` fault where it is not to be read."""
     if len(text) > LONGEST_DOCUMENT:
-        raise Fault("validation", f"the bibliography is longer than {LONGEST_DOCUMENT} characters; split it")
+        message = f"the bibliography is longer than {LONGEST_DOCUMENT} characters; split it"
+        raise Fault("validation", message, action="fix_arguments")
     format_ = detect_format(text) if format in ("auto", "") else format
     if format_ not in FORMATS:
         formats = ", ".join(FORMATS)
         if format in ("auto", ""):
             advice = "no line of it has a year, an address or an identifier, as references in plain words have"
-            raise Fault("validation", f"the bibliography is none of {formats}: name its format; {advice}")
-        raise Fault("validation", f"unknown bibliography format {format!r}; use auto, {formats}")
+            message = f"the bibliography is none of {formats}: name its format; {advice}"
+            raise Fault("validation", message, action="fix_arguments")
+        message = f"unknown bibliography format {format!r}; use auto, {formats}"
+        raise Fault("validation", message, action="fix_arguments")
     if format_ == "bibtex" and len(ENTRY_START.findall(text)) > MOST_BIBTEX_ENTRIES:
-        raise Fault("validation", f"the bibliography has more than {MOST_BIBTEX_ENTRIES} entries; split it")
+        message = f"the bibliography has more than {MOST_BIBTEX_ENTRIES} entries; split it"
+        raise Fault("validation", message, action="fix_arguments")
     return format_
 
 
@@ -145,9 +150,8 @@ def split_records(text: str, format: str = "auto") -> Iterator[tuple[int, Any, s
     format_ = find_format(text, format)
     if format_ not in ("csl-json", "bibtex"):
         name = format_.upper() if format_ != "text" else "plain words"
-        raise Fault(
-            "validation", f"records of {name} have no fields by name; give the bibliography as CSL-JSON or BibTeX"
-        )
+        message = f"records of {name} have no fields by name; give the bibliography as CSL-JSON or BibTeX"
+        raise Fault("validation", message, action="fix_arguments")
     yield from split_csl(text) if format_ == "csl-json" else split_bibtex(text)
 
 
