@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from tests.support.research_server import ADA, ENVIRON, Server
+from tests.support.research_server import ADA, ENVIRON, Server, ask
 from tests.support.stubbed import Product, Upstreams
 
 
@@ -46,6 +46,23 @@ async def test_a_watch_with_a_wrong_provider_fails_as_a_search_does(provider: st
 
     assert says in watched
     assert watched == searched
+
+
+@pytest.mark.parametrize("pair", [{}, {"provider": "brave"}])
+async def test_a_watch_tells_with_which_provider_it_is_asked_for_again(pair: dict[str, str]) -> None:
+    server = Server()
+    await server.agree(ADA, "monitoring")
+
+    async with server.client(ADA) as client:
+        saved = await ask(client, "monitor_query_save", query="otters", **pair)
+        listed = (await ask(client, "monitor_query_list"))["queries"][0]
+        checked = [
+            await ask(client, "monitor_query_check", query="otters", provider=one["provider"])
+            for one in (saved, listed)
+        ]
+
+    assert [one["provider"] for one in (saved, listed)] == [pair.get("provider", "")] * 2
+    assert [one["status"] for one in checked] == ["ok", "ok"]
 
 
 # --- Whoever else has a key is named where nothing was found ----------------------------------------------------------

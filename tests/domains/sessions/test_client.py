@@ -443,6 +443,7 @@ async def test_a_watch_tells_only_what_is_new(server: Server) -> None:
     assert saved == {
         "status": "ok",
         "query": "otters",
+        "provider": "",
         "seenCount": 2,
         "savedAt": "2026-01-01T00:00:00Z",
         "ttlDays": 7,
