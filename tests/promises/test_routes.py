@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from specloom.authoring.explain import explain
 from specloom.cli.doctor import examine
 from specloom.compiler.build import weave_from
 from specloom.specs.library import shipped_root
+from tests.promises.test_failing_providers import at_once
 from tests.support.clock import Clock
 from tests.support.stubbed import Product, Upstreams, articles, works
 
@@ -620,3 +622,25 @@ async def test_of_two_fields_that_one_of_the_answer_is_read_from_the_one_counts_
     (patent,) = answer["patents"]
     assert patent["abstract"] == "A box for otters."
     assert patent["fieldsFrom"] == {"pdf": "searchapi"}, "the excerpt of who has no abstract is not told"
+
+
+# --- Where everybody failed nobody is sent to anybody else ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tool", ["clinical_search", "image_search", "academic_search"])
+async def test_where_all_there_are_have_failed_the_next_step_is_to_wait(tool: str) -> None:
+    result = await Product(Upstreams(), model=at_once()).call(tool, query="otters")
+
+    told = result["content"][0]["text"]
+    error = json.loads(told[told.index("{") :])["error"]
+    assert (error["retryable"], error["suggestedAction"]) == (True, "retry_after_delay")
+    assert "alternatives" not in error
+
+
+async def test_where_somebody_was_not_asked_they_are_the_next_step() -> None:
+    result = await Product(Upstreams(), model=at_once()).call("academic_search", query="otters", provider="crossref")
+
+    told = result["content"][0]["text"]
+    error = json.loads(told[told.index("{") :])["error"]
+    assert error["suggestedAction"] == "try_different_provider"
+    assert error["alternatives"]

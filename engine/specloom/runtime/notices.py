@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from specloom.core import Fault, find_nearest
+from specloom.core import KINDS, Fault, find_nearest
 from specloom.language import evaluate, truthy
 from specloom.model import Model, Tool, Value, questions
 
@@ -63,6 +63,9 @@ def point_to_others(fault: Fault, tool: Tool, model: Model, offer: Offer, outcom
         # Whom a procedure has asked is not in the outcome; of them, the one that the fault is of is known.
         others = (name for name in not_asked(tool, model, offer, outcome) if name != fault.provider)
         fault.alternatives = fault.alternatives or tuple(others)
+        if not fault.alternatives and fault.action == "try_different_provider" and KINDS[fault.kind].retryable:
+            # All there are were asked, so there is nobody else to try.
+            fault.action = "retry_after_delay"
     return fault
 
 
