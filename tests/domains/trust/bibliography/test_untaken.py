@@ -18,7 +18,11 @@ from specloom.domains.trust.bibliography.documents import parse_bibliography
         ("year={1998--1999}", [], "1998/1999"),
         ("year=2020, month=mar # {~9}", [], "2020-03-09"),
         ("date={2020-03-09}", [], "2020-03-09"),
-        ("year={c. 2020}", [], "2020"),
+        ("year={c. 2020}", [], "2020~"),
+        ("year={circa 1850}", [], "1850~"),
+        ("mycustom={keep me}, year=2020", ["mycustom 'keep me'"], "2020"),
+        ("note={Of {CO$_2$}}, abstract={costs 5\\$}", ["note 'Of {CO$_2$}' beyond its words"], ""),
+        ("note={\\emph{Not} so}, publisher={T\\'ex}", ["note '\\\\emph{Not} so' beyond its words"], ""),
         ("doi={https://doi.org/10.1234/a}, url={https://a.org/b}", [], ""),
     ],
 )

@@ -514,6 +514,16 @@ def parse_fields(fields: Mapping[str, str]) -> BibliographyEntry:
     )
 
 
+_NAMES = """
+abstract addendum address annotation annote archiveprefix author booktitle collection-number crossref date day
+doi edition editor eid entrysubtype eprint eprinttype eventtitle file genre groups howpublished institution isbn issn
+issue journal journaltitle key keywords langid language location month note number organization pages pmcid pmid
+publisher school series shortjournal shorttitle subtitle title translator type url urldate version volume xdata year
+"""
+READ = frozenset((*_NAMES.split(), *(_ADDITIONS.get(name, name) for name in (*ROLES, *MORE, *DATES))))
+"""The fields that `parse_fields` reads, or that lead to others which it reads."""
+
+
 def _find_kind(type_: str, subtype: str) -> tuple[str, str]:
     """The kind of an entry by its type and what biblatex calls its subtype, and the type of CSL that is of the kind."""
     named = _NAMED_SUBTYPES.get(subtype, subtype)
@@ -631,6 +641,9 @@ def _parse_date(fields: Mapping[str, str]) -> tuple[Issued, str]:
     text = _decode(fields.get("year", ""))
     if years := _YEARS.fullmatch(text.strip()):
         return read_date(f"{years[1]}/{years[2]}")
+    about = read_date(text)
+    if about[1].endswith("~"):
+        return about
     year = parse_issued(text)
     month, day = _read_month(_decode(fields.get("month", ""))), fields.get("day", "")
     number, day_of_month = month

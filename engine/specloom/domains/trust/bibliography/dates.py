@@ -15,12 +15,15 @@ SEASONS = ("Spring", "Summer", "Autumn", "Winter")
 _FIRST_SEASON = 21
 _PART = r"-?[0-9]{4}(?:-[0-9]{2}(?:-[0-9]{2})?)?[~?%]?"
 _EDTF = re.compile(rf"{_PART}(?:/(?:{_PART}|\.\.)?)?")
+_ABOUT = re.compile(r"(?i:circa|about|ca|c)\.?\s?([12][0-9]{3})")
 _POINT = re.compile(r"(-?[0-9]{4})(?:-([0-9]{2}))?(?:-([0-9]{2}))?([~?%]?)")
 
 
 def read_date(text: str) -> tuple[Issued, str]:
     """The first day that a text names, and the text itself where it is EDTF that says more than that day."""
     text = text.strip()
+    if about := _ABOUT.fullmatch(text):
+        text = f"{about[1]}~"
     if not _EDTF.fullmatch(text):
         return parse_issued(text), ""
     issued = _to_issued(text.partition("/")[0])

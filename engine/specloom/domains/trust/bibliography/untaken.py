@@ -1,4 +1,4 @@
-"""What an entry says that was not taken: dates that are none, and identifiers or addresses that do not read as such."""
+"""What an entry says that was not taken: fields without a place, and values that do not read as what they should be."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from .bibtex import READ
 from .entry import BibliographyEntry, to_month
 
 _LONGEST = 80
@@ -23,7 +24,9 @@ _NAMES = {
     "zotero-json": {"DOI": "doi", "url": "url"},
 }
 _TIME = re.compile(r"[T ][0-9]{1,2}:.{0,40}")
-_ABOUT = frozenset({"ca", "c", "circa", "spring", "summer", "autumn", "fall", "winter", "st", "nd", "rd", "th"})
+_ABOUT = frozenset(
+    {"ca", "c", "circa", "about", "spring", "summer", "autumn", "fall", "winter", "st", "nd", "rd", "th"}
+)
 
 
 def find_untaken(format_: str, raw: Any, entry: BibliographyEntry) -> tuple[str, ...]:
@@ -45,6 +48,25 @@ def _find(format_: str, fields: Mapping[str, Any], entry: BibliographyEntry) -> 
         value = _to_text(fields.get(name))
         if value and not getattr(entry, place):
             yield _tell(name, value)
+    if format_ == "bibtex":
+        yield from _find_in_bibtex(fields)
+
+
+_FORMULA = re.compile(r"(?<!\\)\$")
+_STYLED = re.compile(
+    r"\\(?:emph|text(?:it|bf|sc|tt|sl|sf|up|rm|superscript|subscript)|(?:it|bf|sc|em|tt|sl)(?![A-Za-z]))"
+)
+_VERBATIM = frozenset({"url", "doi", "eprint", "file", "pmid", "pmcid", "howpublished", *_DATES["bibtex"]})
+
+
+def _find_in_bibtex(fields: Mapping[str, Any]) -> Iterator[str]:
+    """Fields that have no place, and values of which the words were taken without formulas' signs or emphasis."""
+    for name, raw in fields.items():
+        value = _to_text(raw)
+        if value and name not in READ:
+            yield _tell(name, value)
+        elif name not in _VERBATIM and (_FORMULA.search(value) or _STYLED.search(value)):
+            yield f"{_tell(name, value)} beyond its words"
 
 
 def _tell(name: str, value: str) -> str:
