@@ -360,6 +360,16 @@ def test_a_list_of_people_that_goes_on_ends_with_et_al(style: str, one: str, thr
         assert render(parse_bibliography(text).entries, style)[0].startswith(expected)
 
 
+def test_a_title_comes_before_a_longer_one_that_begins_with_it():
+    text = """@misc{a, author={{IPCC}}, title={Report two}, url={https://e.example/2}}
+@misc{b, author={{IPCC}}, title={Report}, url={https://z.example/1}}"""
+
+    first, second = render(parse_bibliography(text).entries, "mla")[0].split("\n\n")
+
+    assert first.startswith("IPCC. Report. ")
+    assert second.startswith("———. Report Two. ")
+
+
 def test_sources_share_an_address_once_and_need_none():
     sources = [
         {"url": "https://x.example/", "title": "One"},

@@ -73,7 +73,7 @@ def write_list(entries: Sequence[BibliographyEntry], name: str, accessed: Issued
     lines = [_write(style, entry, accessed, letter) for entry, letter in zip(entries, letters, strict=True)]
     if style.number:
         return [style.number.format(at) + line for at, line in enumerate(lines, 1)]
-    pairs = sorted(zip(lines, entries, strict=True), key=lambda pair: (_QUOTES.sub("", to_latin(pair[0])), pair[0]))
+    pairs = sorted(zip(lines, entries, strict=True), key=lambda pair: (_to_sort_key(pair[0]), pair[0]))
     if not style.has_bars:
         return [line for line, _ in pairs]
     leads = [_lead_of(line, entry) for line, entry in pairs]
@@ -81,6 +81,11 @@ def write_list(entries: Sequence[BibliographyEntry], name: str, accessed: Issued
         f"{_BAR}{line[len(lead) :]}" if is_same else line
         for (line, _), lead, is_same in zip(pairs, leads, without_repeats(leads), strict=True)
     ]
+
+
+def _to_sort_key(line: str) -> str:
+    """A line as it is sorted: a part that ends comes before one that goes on with another word."""
+    return _QUOTES.sub("", to_latin(line)).replace(". ", "\x01")
 
 
 def _write(style: ReferenceStyle, entry: BibliographyEntry, accessed: Issued = (), letter: str = "") -> str:
