@@ -111,3 +111,20 @@ async def test_a_bibliography_that_cannot_be_read_is_an_argument_to_mend(documen
     error = error_of(await Product(Upstreams()).call("audit_bibliography", **document))
 
     assert (error["kind"], error["suggestedAction"]) == ("validation", "fix_arguments")
+
+
+# --- A patent has a page and an inventor who is a person --------------------------------------------------------------
+
+
+async def test_what_the_office_of_the_united_states_has_no_patent_number_of_has_its_file_as_page() -> None:
+    particulars = {"inventionTitle": "Otter box", "firstInventorName": "99123456"}
+    reexamination = {"applicationNumberText": "90999001", "applicationMetaData": particulars}
+    found = {"api.uspto.gov": {"count": 1, "patentFileWrapperDataBag": [reexamination]}}
+
+    answer = await Product(Upstreams(found), {"USPTO_API_KEY": "made-up"}).answer(
+        "patent_search", query="otter box", provider="uspto"
+    )
+
+    row = answer["patents"][0]
+    assert row["url"] == "https://patentcenter.uspto.gov/applications/90999001"
+    assert "inventor" not in row
