@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from specloom.domains.trust.bibliography.entry import BibliographyEntry
+from specloom.domains.trust.bibliography.zotero import parse_zotero
 from tests.support.loopback import Loopback
 from tests.support.research_server import ADA, Server, begin
 from tests.support.research_server import ask as call
@@ -878,3 +880,18 @@ def test_a_known_work_without_a_stored_pdf_is_not_looked_at(tmp_path: Path) -> N
 
     assert told["known"] == 1
     assert not [call for call in library.calls if call.path.endswith("/children")]
+
+
+def test_a_note_of_several_lines_keeps_them_on_its_way_to_zotero_and_back(tmp_path: Path) -> None:
+    library = ZoteroLibrary()
+    note = "Read part two & three\nask about x < 2\n\nLend to Ann"
+    item = {"id": "o", "type": "book", "title": "Otters", "annote": note}
+
+    (told,) = ask(tmp_path, library, ("zotero_add", {"bibliography": json.dumps([item]), "format": "csl-json"}))
+
+    assert told["added"] == 1
+    (sent,) = [each["note"] for each in library.items.values() if each["itemType"] == "note"]
+    assert sent == "<p>Read part two &amp; three<br/>ask about x &lt; 2</p><p>Lend to Ann</p>"
+    back = parse_zotero({"itemType": "book", "title": "Otters", "notes": [{"note": sent}]})
+    assert isinstance(back, BibliographyEntry)
+    assert back.annote == note

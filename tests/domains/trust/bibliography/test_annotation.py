@@ -97,4 +97,4 @@ def test_a_note_of_an_item_in_the_envelope_of_the_web_api_stands_in_its_data() -
     text = noted(document, "zotero-json", 0, 1)
 
     assert [set(item) for item in json.loads(text)] == [{"key", "data"}] * 2
-    assert [entry.annote for entry in parse_bibliography(text).entries] == [f"my own {NOTE}", NOTE]
+    assert [entry.annote for entry in parse_bibliography(text).entries] == [f"my own\n\n{NOTE}", NOTE]

@@ -352,7 +352,7 @@ def _to_fields(entry: BibliographyEntry, *, is_biblatex: bool = False) -> tuple[
         "keywords": ", ".join(_to_keyword(word) for word in entry.keywords),
         "abstract": _escape(entry.abstract),
         "note": _escape(entry.note),
-        "annote": _escape(entry.annote),
+        "annote": _escape(" ".join(entry.annote.split())),
         "groups": ", ".join(_to_keyword(word) for word in entry.collections),
         "file": ";".join(map(_to_file, entry.files)),
     }
@@ -504,7 +504,7 @@ def parse_fields(fields: Mapping[str, str]) -> BibliographyEntry:
             language=_decode(_pick(fields, "langid", "language")),
             abstract=_decode(fields.get("abstract", "")),
             note=_decode(_pick(fields, "note", "addendum")),
-            annote=_decode(_pick(fields, "annote", "annotation")),
+            annote=" ".join(_decode(_pick(fields, "annote", "annotation")).split()),
             keywords=_parse_words(fields.get("keywords", "")),
             files=tuple(_split_files(fields.get("file", ""))),
             collections=_parse_words(fields.get("groups", "")),

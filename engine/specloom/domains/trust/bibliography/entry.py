@@ -168,7 +168,10 @@ def to_iso(issued: Issued) -> str:
 
 
 def normalize(entry: BibliographyEntry) -> BibliographyEntry:
-    """An entry whose values are the ones that every format gives back: one line each, DOI and ISBN in normal form."""
+    """An entry whose values are the ones that every format gives back: one line each, DOI and ISBN in normal form.
+
+    The reader's own note alone keeps its lines, which formats of lines write as one.
+    """
     isbn = clean(entry.isbn)
     issued = to_issued(*(*entry.issued, 0, 0, 0)[:3])
     dated = clean(entry.dated)
@@ -178,7 +181,8 @@ def normalize(entry: BibliographyEntry) -> BibliographyEntry:
         lines["version"], lines["edition"] = lines["version"] or lines["edition"], ""
     return BibliographyEntry(
         **lines,
-        **{name: clean_text(getattr(entry, name)) for name in ("abstract", "note", "annote")},
+        **{name: clean_text(getattr(entry, name)) for name in ("abstract", "note")},
+        annote=clean_lines(entry.annote),
         authors=_normalize_names(entry.authors),
         editors=_normalize_names(entry.editors),
         translators=_normalize_names(entry.translators),
@@ -216,6 +220,15 @@ _LONGEST_KEY = 100
 def clean_text(text: str) -> str:
     """A long value as `clean` makes a short one."""
     return strip_markup(text[: _LONGEST_TEXT * 2])[:_LONGEST_TEXT].strip()
+
+
+def clean_lines(text: str) -> str:
+    """The same with its lines as they are, and no more than one empty line between two."""
+    lines: list[str] = []
+    for line in map(strip_markup, text[: _LONGEST_TEXT * 2].splitlines()):
+        if line or (lines and lines[-1]):
+            lines.append(line)
+    return "\n".join(lines)[:_LONGEST_TEXT].strip()
 
 
 def _normalize_names(names: Iterable[Name]) -> tuple[Name, ...]:

@@ -170,7 +170,7 @@ def parse_record(fields: Fields) -> BibliographyEntry:
             language=first.get("LA", ""),
             abstract=_pick(first, "AB", "N2"),
             note=first.get("N1", ""),
-            annote=first.get("RN", ""),
+            annote=" ".join(first.get("RN", "").split()),
             keywords=tuple(value for tag, value in fields if tag == "KW"),
             files=tuple(value for tag, value in fields if tag == "L1"),
             key=_pick(first, "ID"),

@@ -59,6 +59,11 @@ _IDENTIFIERS: Mapping[str, Callable[[str], object]] = {
     "URL": to_url,
 }
 """What tells an identifier from words that only stand behind its name."""
+_BREAKS = (
+    (re.compile(r"</p>", re.IGNORECASE), "\n\n"),
+    (re.compile(r"<br ?/?>|</(?:li|div|h[1-6]|blockquote|tr)>", re.IGNORECASE), "\n"),
+)
+"""Tags in the HTML of a note behind which another paragraph or line begins, and what stands there in a text."""
 _LONGEST_JOINER = 3
 """Letters of a small word inside the name of an institution ("of", "für")."""
 _KEYS = frozenset({"citation key", "citation-key", "citekey", "bibtex"})
@@ -108,8 +113,22 @@ def to_zotero_item(entry: BibliographyEntry) -> dict[str, Any]:
         made["extra"] = text
     made["tags"] = [{"tag": word} for word in entry.keywords]
     if entry.annote:
-        made["notes"] = [{"note": f"<p>{html.escape(entry.annote, quote=False)}</p>"}]
+        made["notes"] = [{"note": _to_html(entry.annote)}]
     return made
+
+
+def _to_html(text: str) -> str:
+    """A text as the HTML of a note: a paragraph for what stands between empty lines, with a break behind each line."""
+    paragraphs = html.escape(text, quote=False).split("\n\n")
+    return "".join(f"<p>{each.replace(chr(10), '<br/>')}</p>" for each in paragraphs)
+
+
+def _from_html(text: str) -> str:
+    """The text of a note, without its markup; what begins a line there does so here."""
+    text = " ".join(text.split())
+    for tag, break_ in _BREAKS:
+        text = tag.sub(break_, text)
+    return "\n".join(html.unescape(strip_markup(line)) for line in text.split("\n")).strip()
 
 
 def _to_line(variable: str, value: Any) -> str:
@@ -196,7 +215,7 @@ def parse_zotero(item: object) -> BibliographyEntry | str:
         told.setdefault(_find_role(kind, to_text(maker.get("creatorType"))), []).append(_to_csl_name(maker))
     told["keyword"] = [_take(tag, "tag") for tag in _to_list(item.get("tags"))]
     notes = [_take(note, "note") for note in _to_list(item.get("notes"))]
-    told["annote"] = "\n".join(html.unescape(strip_markup(note)) for note in notes if note)
+    told["annote"] = "\n\n".join(filter(None, map(_from_html, notes)))
     told["note"] = _read_extra(to_text(item.get("extra")), told)
     return parse_item({name: value for name, value in told.items() if value})
 
