@@ -128,3 +128,29 @@ async def test_what_the_office_of_the_united_states_has_no_patent_number_of_has_
     row = answer["patents"][0]
     assert row["url"] == "https://patentcenter.uspto.gov/applications/90999001"
     assert "inventor" not in row
+
+
+# --- Who has only data sets or books is not offered for papers --------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("provider", "kind"), [("zenodo", "dataset"), ("datacite", "dataset"), ("openlibrary", "book"), ("doab", "book")]
+)
+async def test_who_is_not_asked_for_papers_says_for_what_it_is(provider: str, kind: str) -> None:
+    upstreams = Upstreams()
+
+    answer = await Product(upstreams).answer("academic_search", query="climate", provider=provider)
+
+    assert upstreams.asked == []
+    action = answer["hints"]["suggestedActions"][0]
+    assert (action["action"], action["parameter"], action["value"]) == ("add_parameter", "type", kind)
+
+
+async def test_who_has_no_papers_is_not_named_in_the_place_of_who_failed() -> None:
+    product = Product(Upstreams(otherwise=(429, {}, {})))
+
+    papers = error_of(await product.call("academic_search", query="climate", provider="crossref"))
+    books = error_of(await product.call("academic_search", query="climate", provider="crossref", type="book"))
+
+    assert {"zenodo", "datacite", "openlibrary", "doab"}.isdisjoint(papers["alternatives"])
+    assert {"openlibrary", "doab"} <= {*books["alternatives"]}

@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from specloom.core import KINDS, Fault, find_nearest
-from specloom.language import evaluate, truthy
-from specloom.model import Model, Tool, Value, questions
+from specloom.language import Unworkable, evaluate, truthy
+from specloom.model import Model, Strategy, Tool, Value, questions
 
 from .arguments import Arguments
+from .operation import asks_anything
 from .plan import NOT_ASKED, Offer, PlanContext, PlanRun, ProviderOutcome
 
 
@@ -56,12 +57,14 @@ _OF_ARGUMENTS = frozenset({"validation", "not_found"})
 """What is wrong whoever is asked, so that nobody else is named."""
 
 
-def point_to_others(fault: Fault, tool: Tool, model: Model, offer: Offer, outcome: ProviderOutcome) -> Fault:
+def point_to_others(
+    fault: Fault, tool: Tool, model: Model, offer: Offer, outcome: ProviderOutcome, context: PlanContext
+) -> Fault:
     """The fault of a call that nobody answered, with those whom the caller may ask by name instead."""
     fault.tried = tuple(outcome.tried)
     if fault.kind not in _OF_ARGUMENTS:
         # Whom a procedure has asked is not in the outcome; of them, the one that the fault is of is known.
-        others = (name for name in not_asked(tool, model, offer, outcome) if name != fault.provider)
+        others = (name for name in not_asked(tool, model, offer, outcome, context) if name != fault.provider)
         fault.alternatives = fault.alternatives or tuple(others)
         if not fault.alternatives and fault.action == "try_different_provider" and KINDS[fault.kind].retryable:
             # All there are were asked, so there is nobody else to try.
@@ -69,7 +72,7 @@ def point_to_others(fault: Fault, tool: Tool, model: Model, offer: Offer, outcom
     return fault
 
 
-def not_asked(tool: Tool, model: Model, offer: Offer, outcome: ProviderOutcome) -> list[str]:
+def not_asked(tool: Tool, model: Model, offer: Offer, outcome: ProviderOutcome, context: PlanContext) -> list[str]:
     """The providers that the caller of a tool may name, that were not asked and do not rest; those of the route first.
 
     Behind them stand those of the own order of each capability, whatever route is written; where nobody of these is
@@ -81,11 +84,44 @@ def not_asked(tool: Tool, model: Model, offer: Offer, outcome: ProviderOutcome) 
     asked = {*outcome.tried, *silent, *offer.resting}
 
     def choose(names: Iterable[str]) -> list[str]:
-        return list(dict.fromkeys(name for name in names if name in _choices(tool) and name not in asked))
+        able = (name for name in dict.fromkeys(names) if name in _choices(tool) and name not in asked)
+        return [name for name in able if _would_ask(name, tool, model, context)]
 
     return choose(
         name for one in capabilities for order in (offer.orders, offer.own) for name in order.get(one, ())
     ) or choose(name for one in capabilities for name in _by_name_alone(one, model, offer))
+
+
+def _would_ask(name: str, tool: Tool, model: Model, context: PlanContext, **instead: Any) -> bool:
+    """Whether a provider would be asked anything for the arguments of the call, with others `instead` of some."""
+    questioned = False
+    for question in questions(tool.plan):
+        operation = model.providers[name].operations.get(question.operation) if name in model.providers else None
+        if operation is None or not isinstance(question, Strategy):
+            continue
+        questioned = True
+        given = {**{one: context.args.get(one) for one in tool.inputs}, **instead}
+        try:
+            given |= {one: evaluate(value, context) for one, value in question.overrides}
+            if asks_anything(operation, given, context.now):
+                return True
+        except Unworkable:
+            return True
+    return not questioned
+
+
+def _find_fitting(name: str, tool: Tool, model: Model, context: PlanContext) -> dict[str, str] | None:
+    """The advice that names the one value of an input with which a provider would be asked; None where none is."""
+    for one in tool.inputs.values():
+        # Where it would do to leave the input out, that is the advice.
+        if one.catalogue or not one.choices or _would_ask(name, tool, model, context, **{one.name: one.default}):
+            continue
+        for choice in one.choices:
+            if choice != one.default and _would_ask(name, tool, model, context, **{one.name: choice}):
+                action = "change_parameter" if context.args.get(one.name) else "add_parameter"
+                detail = f"{model.providers[name].title} is asked with {one.name} = {choice} only"
+                return {"action": action, "parameter": one.name, "value": choice, "detail": detail}
+    return None
 
 
 def _by_name_alone(capability: str, model: Model, offer: Offer) -> list[str]:
@@ -175,11 +211,14 @@ def make_hints(
         if name not in advised
     ]
     met = {one.provider for one in outcome.attempts}
-    others = [name for name in not_asked(tool, model, offer, outcome) if name not in met]
+    others = [name for name in not_asked(tool, model, offer, outcome, context) if name not in met]
     if others:
         other = {"action": "try_different_provider", "parameter": "provider", "value": others[0]}
         # Who was not asked would not be with one filter less, but another one may be.
         actions.insert(len(actions) if was_asked else 0, other)
+    if not was_asked and outcome.served_by and (fitting := _find_fitting(outcome.served_by, tool, model, context)):
+        without = [one for one in actions if one.get("parameter") != fitting["parameter"]]
+        actions = [fitting, *without]
     actions = actions[:_MOST_ACTIONS]
     hints: dict[str, Any] = {"reason": reason}
     if outcome.tried:

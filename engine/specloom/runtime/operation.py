@@ -149,6 +149,15 @@ def first_requests(
     return found
 
 
+def asks_anything(operation: Operation, arguments: Mapping[str, Any], now: float) -> bool:
+    """Whether some step of an operation is due for these arguments; one that hangs on a setting counts as due."""
+    given = {name: arguments[name] for name in operation.input if arguments.get(name) not in (None, "")}
+    if any(one.when is None or any(path[0] == "config" for path in one.when.uses) for one in operation.steps):
+        return True
+    context = make_context(operation, given, {}, now)
+    return any(one.when is not None and truthy(evaluate(one.when, context)) for one in operation.steps)
+
+
 def _shards(operation: Operation, given: dict[str, Any], config: Mapping[str, Any], now: float) -> list[dict[str, Any]]:
     shard = operation.shard
     items = given.get(shard.over) if shard else None

@@ -197,7 +197,7 @@ def _strategies(run: PlanRun) -> Generator[Ask | AskAll | Run, Any, list[Row]]:
     if run.cursor is not None:
         raise tell_unresumed(run)
     if outcome.failed:
-        raise point_to_others(all_failed(outcome.failed), tool, run.model, run.offer, outcome)
+        raise point_to_others(all_failed(outcome.failed), tool, run.model, run.offer, outcome, context)
     if applied:
         wanted = dict.fromkeys(one.operation for one in questions(tool.plan))
         raise none_configured(tool, run.model, run.offer, tuple(wanted))
@@ -569,7 +569,9 @@ def _ask_side_by_side(parts: list[Part], run: PlanRun, wait: float) -> Generator
             run.outcome.fallback_reason = UNAVAILABLE if failed else NO_RESULTS
     for one in asked:
         if one.fault is not None and one.part.required:
-            raise point_to_others(one.fault, run.tool, run.model, run.offer, run.outcome) if one.failed else one.fault
+            if one.failed:
+                point_to_others(one.fault, run.tool, run.model, run.offer, run.outcome, run.context)
+            raise one.fault
         if one.fault is not None:
             run.outcome.notes.append(one.fault.message)
         if one.fault is not None or one.failed:
