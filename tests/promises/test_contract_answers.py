@@ -154,3 +154,17 @@ async def test_who_has_no_papers_is_not_named_in_the_place_of_who_failed() -> No
 
     assert {"zenodo", "datacite", "openlibrary", "doab"}.isdisjoint(papers["alternatives"])
     assert {"openlibrary", "doab"} <= {*books["alternatives"]}
+
+
+# --- A lens stands in the place of a site, which is told --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("within", [{"site": "example.org"}, {"sites": ["example.org"]}])
+async def test_a_site_beside_a_lens_is_told_as_not_applied_and_is_no_filter(within: dict[str, Any]) -> None:
+    answer = await Product(Upstreams(EMPTY), BRAVE).answer(
+        "web_search", query="otters", provider="brave", lens="academic", **within
+    )
+
+    assert answer["notApplied"] == list(within)
+    assert answer["hints"]["filtersApplied"] == {"lens": "academic"}
+    assert {one["parameter"] for one in answer["hints"]["suggestedActions"]}.isdisjoint(within)

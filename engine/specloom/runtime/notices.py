@@ -180,8 +180,10 @@ def make_hints(
     plan = tool.hints
     filters = {}
     set_apart = {name for name in arguments.explicit if arguments.given[name] != tool.inputs[name].default}
+    # What the answer itself tells as not applied, whoever was asked, is replaced by another input.
+    unapplied = {*(outcome.answer.get("notApplied") or ())}.difference(context.not_applied)
     for name in plan.filters:
-        if name in arguments.given and (name in set_apart or name in plan.always):
+        if name not in unapplied and name in arguments.given and (name in set_apart or name in plan.always):
             value = arguments.given[name]
             filters[name] = (
                 ",".join(value)
