@@ -127,7 +127,9 @@ def _find_fitting(name: str, tool: Tool, model: Model, context: PlanContext) -> 
 def _by_name_alone(capability: str, model: Model, offer: Offer) -> list[str]:
     """The configured providers that are in no order of a capability, without those that have an end."""
     heads = model.heads
-    order = heads.capabilities[capability].order
+    # What a procedure asks need be declared nowhere.
+    declared = heads.capabilities.get(capability)
+    order = declared.order if declared is not None else ()
     names = (name for name in heads.offering(capability) if name not in order and name in offer.configured)
     return [name for name in names if capability not in heads.providers[name].ends]
 
