@@ -387,7 +387,7 @@ def _merge_tags(before: Any, tags: Iterable[str]) -> list[Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
+class _KnownItem:
     """What a work may be one with: an item of the library, or the one of a work of this call, which is `first`."""
 
     key: str
@@ -407,12 +407,12 @@ async def _compare(context: Context, provider: str, rows: Sequence[_Addition]) -
             f"The library has {total:,} works, and new ones were compared with the {len(answer.rows):,} that were "
             "changed last: what is there from before may be added again."
         )
-    index: dict[str, list[_Candidate]] = {}
+    index: dict[str, list[_KnownItem]] = {}
     for stored in answer.rows:
         item = stored.get("item")
         if isinstance(item, Mapping):
             for name in names_of(item):
-                index.setdefault(name, []).append(_Candidate(str(stored.get("key") or ""), item))
+                index.setdefault(name, []).append(_KnownItem(str(stored.get("key") or ""), item))
     for row in rows:
         names = list(names_of(row.item))
         found = next(
@@ -426,7 +426,7 @@ async def _compare(context: Context, provider: str, rows: Sequence[_Addition]) -
         )
         if found is None:
             for name in names:
-                index.setdefault(name, []).append(_Candidate("", row.item, row))
+                index.setdefault(name, []).append(_KnownItem("", row.item, row))
             continue
         name, candidate = found
         row.status, row.key, row.matched_by = "known", candidate.key, name.partition(":")[0]
