@@ -217,19 +217,6 @@ async def test_who_costs_nothing_answers_where_one_page_would_go_beyond_the_ceil
     ]
 
 
-async def test_all_that_a_procedure_asks_is_one_question() -> None:
-    upstreams = Upstreams({**NOTHING, "brave.com": {"web": {"results": []}}}, otherwise=(404, {}, {}))
-    statements = [f"Otters of river {name} swim at noon." for name in ("Aa", "Bo", "Ems", "Elbe", "Oder", "Spree")]
-    product = Product(upstreams, {**BRAVE, "BRAVE_RATE": "100/s"}, is_live=False)
-
-    result = await product.call("evidence_panel", question="When?", statements=statements, kinds=["web"])
-
-    assert upstreams.count()["brave"] == 4
-    assert upstreams.count()["duckduckgo"] >= 2
-    assert cost_of(result)["usd"] == 0.02
-    assert "SPECLOOM_MAX_CALLS_PER_QUESTION" in json.dumps(result["structuredContent"])
-
-
 # --- Days, sessions, tenants, processes ------------------------------------------------------------------------------
 
 

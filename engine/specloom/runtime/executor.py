@@ -773,7 +773,7 @@ class Executor:
                 progress,
                 one.told,
                 is_shared=is_shared,
-                question=question,
+                bill=question.bill,
                 written=written,
                 running=one,
             )

@@ -74,14 +74,14 @@ class LiveContext:
         told: list[Shortfall | str] | None = None,
         *,
         is_shared: bool = False,
-        question: PaidQuestion | None = None,
+        bill: CallBill | None = None,
         written: list[Writes] | None = None,
         running: Run | None = None,
     ) -> None:
         """With `is_shared` others get the answer as well, and whatever is one owner's is a defect of the tool.
 
-        All that is asked is on the bill and under the ceiling of one `question`. `written` gets a count of what is
-        written for each operation that is asked, and `running` the answers that a caller can go on with.
+        All that is asked is on the `bill`, and each ask is a question with a ceiling of its own. `written` gets a count
+        of what is written for each operation that is asked, and `running` the answers that a caller can go on with.
         """
         self._engine = engine
         self._is_shared = is_shared
@@ -91,7 +91,7 @@ class LiveContext:
         self._owner = owner
         self._tenant = engine.sharing(owner)
         self._since = engine.cache.generation if engine.cache is not None else None
-        self._question = question if question is not None else PaidQuestion(CallBill(), engine.spending)
+        self._bill = bill if bill is not None else CallBill()
         self._written = written
         self._running = running
         self.has_sent = False
@@ -141,6 +141,7 @@ class LiveContext:
         model, offer = self._engine.model, self._engine.offer()
         if provider:
             resolve(provider, operation, self._tool, model, offer)
+        question = PaidQuestion(self._bill, self._engine.spending)
         failed: list[Fault] = []
         silent: Answer | None = None
         running = self._running if resumes else None
@@ -157,7 +158,7 @@ class LiveContext:
                     tenant=self._tenant,
                     position=position,
                     goes_on=running is not None and running.cursor is not None,
-                    question=self._question,
+                    question=question,
                     written=self._written,
                 )
             except Fault as fault:
@@ -203,7 +204,7 @@ class LiveContext:
                 arguments,
                 lives=self.lives,
                 tenant=self._tenant,
-                question=self._question,
+                question=PaidQuestion(self._bill, self._engine.spending),
             )
 
         return await make_page(match, ask)

@@ -136,7 +136,7 @@ class Spending:
 
 @dataclass(slots=True)
 class PaidQuestion:
-    """All that one call asks of whom, its fall-back and the asks of its procedures included, under one ceiling."""
+    """One question of a call, whose fall-back from provider to provider has a ceiling of its own."""
 
     bill: CallBill
     spending: Spending
