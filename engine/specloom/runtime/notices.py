@@ -76,7 +76,8 @@ def not_asked(tool: Tool, model: Model, offer: Offer, outcome: ProviderOutcome, 
     """The providers that the caller of a tool may name, that were not asked and do not rest; those of the route first.
 
     Behind them stand those of the own order of each capability, whatever route is written; where nobody of these is
-    left, those who are asked by name alone. Those who have nothing of the kind asked for are not among them.
+    left, those who are asked by name alone for what the plan asks first. Those who have nothing of the kind asked for
+    are not among them.
     """
     # What stages and procedures ask is beside the search, and whoever they ask is nobody to search with instead.
     capabilities = [one.operation for one in questions(tool.plan)] or tool.capabilities
@@ -89,7 +90,7 @@ def not_asked(tool: Tool, model: Model, offer: Offer, outcome: ProviderOutcome, 
 
     return choose(
         name for one in capabilities for order in (offer.orders, offer.own) for name in order.get(one, ())
-    ) or choose(name for one in capabilities for name in _by_name_alone(one, model, offer))
+    ) or choose(name for one in capabilities[:1] for name in _by_name_alone(one, model, offer))
 
 
 def _would_ask(name: str, tool: Tool, model: Model, context: PlanContext, **instead: Any) -> bool:
@@ -182,10 +183,8 @@ def make_hints(
     plan = tool.hints
     filters = {}
     set_apart = {name for name in arguments.explicit if arguments.given[name] != tool.inputs[name].default}
-    # What the answer itself tells as not applied, whoever was asked, is replaced by another input.
-    unapplied = {*(outcome.answer.get("notApplied") or ())}.difference(context.not_applied)
     for name in plan.filters:
-        if name not in unapplied and name in arguments.given and (name in set_apart or name in plan.always):
+        if name in arguments.given and (name in set_apart or name in plan.always):
             value = arguments.given[name]
             filters[name] = (
                 ",".join(value)
