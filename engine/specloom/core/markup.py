@@ -31,7 +31,14 @@ def drop_tags(text: str, *, is_closed: bool = False, blanks: Container[str] = ()
     """
     closed = {name.lower() for name in _CLOSING.findall(text)}
 
+    known: dict[str, str] = {}
+
     def drop(tag: re.Match[str]) -> str:
+        if tag[0] not in known:
+            known[tag[0]] = judge(tag)
+        return known[tag[0]]
+
+    def judge(tag: re.Match[str]) -> str:
         ending, said, attributes = tag[1], tag[2] or "", (tag[3] or "").strip()
         name = said.lower()
         blank = " " if name in blanks else ""
