@@ -20,13 +20,14 @@ def test_applications_have_their_parties_days_and_classes() -> None:
         {
             "number": "US90019500",
             "title": "MULTIPLE-BODY-CONFIGURATION MULTIMEDIA AND SMARTPHONE MULTIFUNCTION WIRELESS DEVICES",
-            "inventor": "8738103",
+            "url": "https://patentcenter.uspto.gov/applications/90019500",
             "filed": "2024-04-30",
             "status": "Reexam Assigned to Examiner for Determination",
         },
         {
             "number": "US18693690",
             "title": "A METHOD FOR CONDITION MONITORING OF A MOVING MACHINE COMPONENT",
+            "url": "https://patentcenter.uspto.gov/applications/18693690",
             "assignee": "Tetra Laval Holdings & Finance S.A.",
             "inventor": "Peter LINDBERG",
             "filed": "2024-03-20",
@@ -37,6 +38,7 @@ def test_applications_have_their_parties_days_and_classes() -> None:
         {
             "number": "US18693396",
             "title": "COLD-PRESSED SOLID AGGLOMERATE, AND ITS PRODUCTION PROCESS",
+            "url": "https://patentcenter.uspto.gov/applications/18693396",
             "assignee": "TECNORED DESENVOLVIMENTO TECNOLOGICO S.A.",
             "inventor": "Ronald Lopes DE OLIVEIRA",
             "filed": "2024-03-19",

@@ -132,7 +132,7 @@ async def sweep(client: Client, ids: Mapping[str, str]) -> dict[str, str]:
     templates = [one.uri_template for one in (await client.list_resource_templates()).resource_templates]
     for template in templates:
         start = template.partition("{")[0]
-        uris += [ids["resource"], *(start + word for word in ids.values())]
+        uris += [ids["resource"], ids["report"], *(start + word for word in ids.values())]
         argument = template.partition("{")[2].partition("}")[0]
         for typed in ("", SECRET[:3], ids["session"][:4]):
             found = await client.complete(

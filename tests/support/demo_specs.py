@@ -156,6 +156,13 @@ examples:
     expect:
       served_by: demo
       answer: {count: 1, field: demo_field, pages: [{title: A, url: "https://example.org/a", rank: 1}]}
+  - name: arguments have bounds
+    args: {query: otters}
+    refuse:
+      - {query: qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq}
+      - {session: a-session-too-long-20}
+    accept:
+      - {num_results: 10, session: a-session-of-20-long}
 """,
     LENS: """\
 spec: lens/1
