@@ -15,7 +15,7 @@ from typing import Any
 from specloom.core import Place, Report, dataclass
 from specloom.language import BOOLEAN, MISSING, Bindings, evaluate, truthy
 from specloom.model import Field, Model, Operation, Provider, Setting, Stage, Step, Tool, Value, stages_of
-from specloom.specs import Library, Listing, Map, Node, Spec, YamlEntry, YamlScalar, to_plain
+from specloom.specs import Library, Listing, Map, Node, Spec, YamlEntry, YamlScalar, texts_of, to_plain
 
 from .examples.compare import Example, ExampleTrace, examples_of
 from .examples.run import CompiledSpec, check_examples, run_examples
@@ -453,7 +453,7 @@ def _cover_view(tool: Tool, stated: Sequence[Mapping[str, Any]], report: Report)
 def _cover_settings(spec: Spec, settings: Mapping[str, Setting], report: Report) -> None:
     """Every setting that the file declares is read somewhere (W307); those of procedures are read by them."""
     declared = {entry.key for entry in _entries_of(spec.root.get("config"))}
-    texts = [text for entry in spec.root if entry.key not in {"config", "examples"} for text in _texts(entry.value)]
+    texts = [text for entry in spec.root if entry.key not in {"config", "examples"} for text in texts_of(entry.value)]
     used = {name for text in texts for name in re.findall(r"\bconfig\.(\w+)", text)}
     used.add(str(to_plain(spec.root.get("opt_in"))))
     for setting in settings.values():
@@ -470,7 +470,7 @@ def _cover_values(spec: Spec, report: Report) -> None:
     scopes = [spec.root, *(entry.value for entry in _entries_of(spec.root.get("operations")))]
     for scope in (one for one in scopes if isinstance(one, Map)):
         for entry in _entries_of(scope.get("values")):
-            texts = (text for part in _parts_without(scope, entry.value) for text in _texts(part))
+            texts = (text for part in _parts_without(scope, entry.value) for text in texts_of(part))
             if not any(entry.key in _VALUE_USE.findall(text) or _is_whole(text) for text in texts):
                 message = f"nothing uses the named value {entry.key!r}, so it is not worked out"
                 report.add("W312", entry.place, message, f"remove it, or use it as values.{entry.key}")
@@ -494,15 +494,6 @@ def _parts_without(node: Node, definition: Node) -> Iterator[Node]:
             yield from _parts_without(item, definition)
     else:
         yield node
-
-
-def _texts(node: Node) -> Iterator[str]:
-    if isinstance(node, YamlScalar):
-        if isinstance(node.value, str):
-            yield node.value
-        return
-    for inner in [entry.value for entry in node] if isinstance(node, Map) else node.items:
-        yield from _texts(inner)
 
 
 def _entries_of(node: Node | None) -> list[YamlEntry]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any
 
 from specloom.core import Diagnostic, Place, Report, dataclass, looks_secret
@@ -47,7 +47,7 @@ from specloom.language import (
     xpath_selection,
 )
 from specloom.model import NULL_KEPT, Field, Pair, Uses, Value
-from specloom.specs import Listing, Map, Node, YamlEntry, YamlScalar, to_plain
+from specloom.specs import Listing, Map, Node, YamlEntry, YamlScalar, texts_of, to_plain
 
 Tables = Mapping[str, Mapping[str, Any]]
 _SHOWN = 60
@@ -261,7 +261,7 @@ def used_definitions(definitions: Iterable[Pair], node: Node | None) -> tuple[Pa
     """Those of the named values that something in a tree needs, itself or through another; no other is worked out."""
     definitions = tuple(definitions)
     parts = [entry.value for entry in entries_of(node) if entry.key not in _PROSE]
-    texts = [text for part in parts for text in _expressions(part)]
+    texts = [text for part in parts for text in texts_of(part)]
     if any(_WHOLE_VALUES.search(text) for text in (*texts, *(value.text for _, value in definitions))):
         return definitions
     wanted = {name for text in texts for name in _VALUE_NAME.findall(text)}
@@ -271,21 +271,8 @@ def used_definitions(definitions: Iterable[Pair], node: Node | None) -> tuple[Pa
     return tuple(one for one in definitions if one[0] in wanted)
 
 
-def _expressions(node: Node) -> Iterator[str]:
-    """The texts of a tree that may be expressions."""
-    if isinstance(node, YamlScalar):
-        if isinstance(node.value, str):
-            yield node.value
-        return
-    for part in [entry.value for entry in node] if isinstance(node, Map) else node.items:
-        yield from _expressions(part)
-
-
 def _named_values(node: Node) -> set[str]:
-    if isinstance(node, YamlScalar):
-        return set(_VALUE_NAME.findall(node.value)) if isinstance(node.value, str) else set()
-    parts = [entry.value for entry in node] if isinstance(node, Map) else node.items
-    return {name for part in parts for name in _named_values(part)}
+    return {name for text in texts_of(node) for name in _VALUE_NAME.findall(text)}
 
 
 # --- Fields of rows: a selector, an expression over the whole context, or the long form with converters ---------------

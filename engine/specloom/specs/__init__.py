@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     )
     from .views import read_view
     from .yaml import (
-        Listing, Map, Node, SourceText, YamlEntry, YamlScalar, decode_source, find_marks, plain_value, to_plain,
+        Listing, Map, Node, SourceText, YamlEntry, YamlScalar, decode_source, find_marks, plain_value, texts_of,
+        to_plain,
     )
 
 __getattr__ = exports(
@@ -44,6 +45,8 @@ __getattr__ = exports(
         "project": "NAME_RULE Project is_project_name read_project",
         "prompts": "Prompt PromptFile listed_prompt load_prompts read_prompt read_prompts render_prompt",
         "views": "read_view",
-        "yaml": "Listing Map Node SourceText YamlEntry YamlScalar decode_source find_marks plain_value to_plain",
+        "yaml": (
+            "Listing Map Node SourceText YamlEntry YamlScalar decode_source find_marks plain_value texts_of to_plain"
+        ),
     },
 )

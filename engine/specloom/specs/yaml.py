@@ -75,6 +75,16 @@ class Map:
 Node = YamlScalar | Listing | Map
 
 
+def texts_of(node: Node) -> Iterator[str]:
+    """Every text among the values of a tree, in its order; keys are none."""
+    if isinstance(node, YamlScalar):
+        if isinstance(node.value, str):
+            yield node.value
+        return
+    for part in [entry.value for entry in node] if isinstance(node, Map) else node.items:
+        yield from texts_of(part)
+
+
 def to_plain(node: Node | None) -> Any:
     """The value without places, as `json.loads` would give it."""
     if node is None:

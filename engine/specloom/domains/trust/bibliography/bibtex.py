@@ -157,17 +157,17 @@ class SourceBlock:
 
 def find_blocks(text: str, lines: Mapping[int, int]) -> dict[int, SourceBlock]:
     """The blocks of some entries by their indexes, of which the lines in the document are known, from 1."""
-    offsets = [0, *(match.end() for match in re.finditer("\n", text))]
+    offsets = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
     starts: dict[int, int] = {}
     ends: dict[int, int] = {}
     at = 0
     for index in sorted(lines):
-        if not 0 < lines[index] <= len(offsets):
+        if not 0 < lines[index] < len(offsets):
             continue
         match = ENTRY_START.search(text, max(at, offsets[lines[index] - 1]))
         while match and _NO_ENTRY.match(match[0]):
             match = ENTRY_START.search(text, match.end())
-        if match is None or match.start() >= [*offsets, len(text)][lines[index]]:
+        if match is None or match.start() >= offsets[lines[index]]:
             continue
         starts[index], ends[index] = match.start(), _find_end(text, match.end() - 1)
         at = match.end()
