@@ -31,6 +31,8 @@ MARKED_ROOMS = {"processes": "process", "corpus": "corpus", "referees": "referee
 """Rooms whose tests are marked as a whole, so that a run can leave them out."""
 
 PATIENCE = 60.0
+MOST_TRIED_AGAIN = 5
+"""Tests of a run that may need their second try, which `.ci/run` gives them; more is no accident of a busy machine."""
 HOW_TO_GET_IT = (
     "Recorded answers of real upstreams are not ours to publish: they are read from ../shared/fixtures, or from the",
     "folder that SPECLOOM_FIXTURES names. The published contract is read from ../shared/spec/tools-contract.json, or",
@@ -177,8 +179,26 @@ def small_catalogue(monkeypatch: pytest.MonkeyPatch) -> Path:
     return base
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """The fault matrix, and what did not run because the recordings of real upstreams are not in the repository."""
+def _tried_again(config: pytest.Config) -> dict[str, str]:
+    """The tests of this run that failed at their first try, where there are second ones, and how they failed."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    reports = reporter.stats.get("rerun", ()) if reporter is not None else ()
+    return {report.nodeid: report.longreprtext for report in reports}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    if exitstatus == pytest.ExitCode.OK and len(_tried_again(session.config)) > MOST_TRIED_AGAIN:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """The fault matrix, what was tried twice, and what did not run for want of the recordings of real upstreams."""
+    if tried := _tried_again(config):
+        too_many = f", and more than {MOST_TRIED_AGAIN} fail the run" if len(tried) > MOST_TRIED_AGAIN else ""
+        terminalreporter.section(f"failed at the first try: {len(tried)}{too_many}")
+        for test, failure in sorted(tried.items()):
+            terminalreporter.line(f"{test}\n{failure}\n")
     reports = [report for listed in terminalreporter.stats.values() for report in listed]
     noted = [one for report in reports for one in getattr(report, "user_properties", ())]
     cells = {tuple(cell) for name, cell in noted if name == "fault"}
