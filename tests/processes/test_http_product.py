@@ -222,6 +222,24 @@ def test_a_setting_that_is_not_understood_ends_the_start_with_one_line(tmp_path:
     assert ended.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("environ", "sentence"),
+    [
+        ({}, "tools of the toolset papers ("),
+        ({"SPECLOOM_PAPERS_SHARED": "true"}, "callers who do not say who they are may change what all tenants share ("),
+    ],
+    ids=["left out", "open to strangers"],
+)
+def test_a_start_tells_of_what_has_no_owner_below_its_address(
+    tmp_path: Path, environ: dict[str, str], sentence: str
+) -> None:
+    shown = {"SPECLOOM_TOOLSETS": "papers", "ALLOW_ANONYMOUS_HTTP": "true"}
+    with serving(tmp_path, **shown, **environ) as (port, process):
+        assert post(port, request(1, "tools/list")).status == 200
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith(f"specloom: {sentence}")
+
+
 def refuse(folder: Path, **environ: str) -> list[str]:
     """What a server says that does not start with these variables."""
     command = [sys.executable, "-m", "specloom", "serve", "--http", "127.0.0.1:0"]

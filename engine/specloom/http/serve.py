@@ -50,6 +50,7 @@ from .metrics import FOLDER
 from .operations import Operations
 from .service import HttpService
 from .settings import ENDPOINT, HttpSettings, SettingsError, read_settings
+from .sharing import describe_sharing
 from .supervisor import Life, Supervisor
 from .tracing import TracedEngine
 
@@ -96,6 +97,8 @@ def serve_http(address: str, selection: Selection, *, workers: str = "", replay:
     if settings.public_url != settings.local_url:
         where += f", which clients know as {settings.public_url}{ENDPOINT},"
     warn(f"{where} answers {describe_callers(identities)}{_say_workers(count)}")
+    for sentence in setup.sharing:
+        warn(sentence)
 
     def work(_: int, life: Life | None) -> int:
         # A worker that replaces another has the specs of now, and not those that its parent began with.
@@ -164,6 +167,8 @@ class HttpSetup(NamedTuple):
     listener: socket.socket
     ports: Mapping[str, socket.socket]
     tenants: Tenants
+    sharing: Sequence[str] = ()
+    """What an operator is told of things without an owner; see `describe_sharing`."""
 
 
 def read_setup(
@@ -185,6 +190,7 @@ def read_setup(
     if count > 1 and not replays:
         compile_apart(environ, selection)
     served = load_served(environ)
+    sharing: list[str] = []
     if not served.errors:  # which are shown when the catalogue is loaded
         heads = served.model.heads
         collections = [one.spec for one in served.model.collections.values()]
@@ -193,6 +199,8 @@ def read_setup(
         for notice in found.notices:
             warn(to_plain(notice))
         problems.attempt(lambda: read_limits(environ, heads.tools, shared=identities is not None), None)
+        with suppress(ValueError):  # which is told when the catalogue is made
+            sharing += describe_sharing(served.model, selection, environ, identities, always_configured=replays)
     tenants = problems.attempt(lambda: read_tenants(environ), Tenants())
     if left := find_left_behind(environ):
         warn(to_plain(left))
@@ -204,7 +212,7 @@ def read_setup(
     if problems.sentences or settings is None or listener is None:
         raise VariableError(*problems.sentences)
     settings = read_settings(environ, f"{settings.host}:{listener.getsockname()[1]}")
-    return HttpSetup(count, settings, identities, admin, listener, ports, tenants)
+    return HttpSetup(count, settings, identities, admin, listener, ports, tenants, sharing)
 
 
 def find_left_behind(environ: Mapping[str, str]) -> str:
