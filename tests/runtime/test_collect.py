@@ -108,6 +108,7 @@ def test_the_fault_of_a_part_that_is_required_names_everybody_who_was_asked() ->
         run(plan, by_name(**faults))
 
     assert caught.value.tried == ("one", "two", "three")
+    assert caught.value.message == "one is down; no answer either from two: failed, three: failed"
 
 
 def test_providers_of_a_part_follow_one_another_while_other_parts_are_done() -> None:

@@ -11,7 +11,7 @@ from specloom.core.faults import Fault
 from specloom.core.messages import Answer
 from specloom.plugins.registry import HOOKS
 from specloom.runtime.arguments import parse_arguments
-from specloom.runtime.notices import none_configured
+from specloom.runtime.notices import none_configured, tell_all
 from specloom.runtime.plan import Ask, AskAll, Offer, ProviderOutcome
 from specloom.runtime.stages import dedupe, sort
 from specloom.runtime.strategies import pursue
@@ -208,9 +208,25 @@ def test_when_all_fail_the_fault_that_somebody_can_mend_is_told_first(kinds: tup
 
     assert found.fault is not None
     assert found.fault.provider == told
-    assert found.fault.message == f"{told} is down"
+    assert found.fault.message.startswith(f"{told} is down; no answer either from ")
     assert found.fault.action == Fault(kinds[NAMES.index(told)], "").action
     assert found.fault.detail == "one: one is down; two: two is down; three: three is down"
+
+
+def test_one_that_failed_alone_is_told_in_its_own_words() -> None:
+    fault = tell_all([Fault("network", "one is down.", provider="one")] * 2)
+
+    assert fault.message == "one is down."
+
+
+def test_of_many_that_failed_a_handful_is_named_and_the_rest_is_counted() -> None:
+    fault = tell_all([Fault("network", "p0 is down.", provider=f"p{number}", late=number == 2) for number in range(9)])
+
+    assert fault.message == (
+        "p0 is down; no answer either from p1: could not be reached, p2: did not answer in time, "
+        "p3: could not be reached, p4: could not be reached, p5: could not be reached, and 3 more"
+    )
+    assert fault.detail.count(": p0 is down") == 9
 
 
 def test_of_several_that_ask_to_wait_the_one_that_is_back_soonest_is_told() -> None:
@@ -333,6 +349,15 @@ def test_gathering_fails_only_when_all_fail() -> None:
 
     assert found.fault is not None
     assert found.fault.detail.count("is down") == 3
+
+
+@pytest.mark.parametrize("plan", [ROUTE, GATHER])
+def test_the_sentence_of_the_fault_names_everybody_who_was_asked_with_a_reason(plan: str) -> None:
+    asked = {"one": broken("one", "network"), "two": broken("two", "auth_required"), "three": broken("three")}
+    found = run(asked, plan=plan)
+
+    assert found.fault is not None
+    assert found.fault.message == "two is down; no answer either from one: could not be reached, three: failed"
 
 
 # --- what happens to rows -------------------------------------------------------------------------------------------

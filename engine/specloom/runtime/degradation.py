@@ -51,14 +51,18 @@ LONGEST_QUOTE = 80
 """Characters of an argument that a notice quotes."""
 
 
+def say_failure(fault: Fault) -> str:
+    """How somebody failed, in the words that stand behind a name."""
+    phrase = LATE if fault.late else PHRASES[fault.kind]
+    # A ceiling is a setting, so which one it was is said.
+    return f"{phrase} ({fault.detail})" if fault.kind == "over_budget" and fault.ours and fault.detail else phrase
+
+
 def say_failures(failed: Iterable[Fault], model: Model) -> str:
     """Who failed and how, as a clause; those who failed alike stand together."""
     groups: dict[str, list[str]] = {}
     for fault in failed:
-        phrase = LATE if fault.late else PHRASES[fault.kind]
-        if fault.kind == "over_budget" and fault.ours and fault.detail:
-            # A ceiling is a setting, so which one it was is said.
-            phrase = f"{phrase} ({fault.detail})"
+        phrase = say_failure(fault)
         title = _title(fault.provider, model)
         if not title:
             # A procedure speaks for itself.

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from specloom.core import KINDS, Fault, find_nearest
+from specloom.core import KINDS, Fault, all_failed, find_nearest
 from specloom.language import Unworkable, evaluate, truthy
 from specloom.model import Model, Strategy, Tool, Value, questions
 
 from .arguments import Arguments
+from .degradation import say_failure
 from .operation import asks_anything
 from .plan import NOT_ASKED, Offer, PlanContext, PlanRun, ProviderOutcome
 
@@ -55,6 +56,28 @@ def _as_argument(name: str, tool: Tool, offering: Sequence[str]) -> dict[str, An
 
 _OF_ARGUMENTS = frozenset({"validation", "not_found"})
 """What is wrong whoever is asked, so that nobody else is named."""
+
+
+_MOST_OTHERS = 5
+"""Others who failed that a sentence tells of; of more than that it is said how many there are."""
+
+
+def tell_all(failed: Sequence[Fault]) -> Fault:
+    """The fault to tell of those who were asked in vain; its sentence says of every other one how it failed.
+
+    What each of them said in words of its own is the detail.
+    """
+    fault = all_failed(failed)
+    others: dict[str, str] = {}
+    for one in failed:
+        if one.provider and one.provider != fault.provider:
+            others.setdefault(one.provider, say_failure(one))
+    if not others:
+        return fault
+    each = [f"{provider}: {phrase}" for provider, phrase in others.items()]
+    more = f", and {len(each) - _MOST_OTHERS} more" if len(each) > _MOST_OTHERS else ""
+    begin = fault.message.rstrip(".")
+    return fault.told_as(message=f"{begin}; no answer either from {', '.join(each[:_MOST_OTHERS])}{more}")
 
 
 def point_to_others(

@@ -25,7 +25,7 @@ from .cursor import (
 )
 from .degradation import note_degradation, say_not_asked, say_parts, say_wider, tell_failures
 from .filters import FILTERED, ablest_of, judge, note_filtered, rank_by_filters, tell_filtered
-from .notices import LEFT_OUT, find_unheld, make_hints, none_configured, point_to_others, resolve
+from .notices import LEFT_OUT, find_unheld, make_hints, none_configured, point_to_others, resolve, tell_all
 from .plan import (
     NOT_ASKED,
     NOT_SENT,
@@ -197,7 +197,7 @@ def _strategies(run: PlanRun) -> Generator[Ask | AskAll | Run, Any, list[Row]]:
     if run.cursor is not None:
         raise tell_unresumed(run)
     if outcome.failed:
-        raise point_to_others(all_failed(outcome.failed), tool, run.model, run.offer, outcome, context)
+        raise point_to_others(tell_all(outcome.failed), tool, run.model, run.offer, outcome, context)
     if applied:
         wanted = dict.fromkeys(one.operation for one in questions(tool.plan))
         raise none_configured(tool, run.model, run.offer, tuple(wanted))
@@ -570,6 +570,7 @@ def _ask_side_by_side(parts: list[Part], run: PlanRun, wait: float) -> Generator
     for one in asked:
         if one.fault is not None and one.part.required:
             if one.failed:
+                one.fault = tell_all(one.failed)
                 point_to_others(one.fault, run.tool, run.model, run.offer, run.outcome, run.context)
             raise one.fault
         if one.fault is not None:
