@@ -101,6 +101,20 @@ def test_a_bibliography_comes_out_with_the_keys_with_which_it_came_in(world: Wor
     assert world.call("library_import", bibliography=text)["unchanged"] == 2
 
 
+@pytest.mark.parametrize("style", ["bibtex", "biblatex", "ris", "csl-json", "endnote-xml", "zotero-json", "nbib"])
+def test_a_tag_comes_back_as_it_was(world: World, style: str) -> None:
+    tags = ["x;y", "a, b", "plain"]
+    world.call("library_import", bibliography="@book{weir, title={Weirs}}", tags=tags)
+    told = world.call("library_export", style=style)
+    assert "keyword" not in [lost["field"] for lost in told.get("notKept", [])]
+    world.call("library_remove", refs=["@weir"])
+
+    world.call("library_import", bibliography=told["bibliography"])
+
+    labels = world.call("library_labels")
+    assert sorted(each["name"] for each in labels["keywords"]) == sorted(tags)
+
+
 def test_a_second_import_fills_and_overwrites_nothing(world: World) -> None:
     world.call("library_import", bibliography=BIB)
     world.call("annotate", ref=DOI, text="Mine alone.")

@@ -10,7 +10,8 @@ import pytest
 from specloom.domains.text.people import Name
 from specloom.domains.trust.bibliography.documents import parse_bibliography
 from specloom.domains.trust.bibliography.entry import KIND_TABLE, BibliographyEntry, normalize
-from specloom.domains.trust.bibliography.formatting import render
+from specloom.domains.trust.bibliography.formatting import INTERCHANGE, render, write_entries
+from specloom.domains.trust.bibliography.losses import READ_AS, find_losses
 
 NBIB = """PMID- 31234567
 OWN - NLM
@@ -251,6 +252,36 @@ def test_what_is_read_of_one_carrier_is_written_in_another(style: str) -> None:
     ):
         assert getattr(back, field) == getattr(entry, field), field
     assert (back.keywords, back.editors, back.key, back.issued) == (entry.keywords, entry.editors, "one", (2014,))
+
+
+WORDS = [
+    ("x;y",),
+    ("x;y", "z"),
+    ("a, b", "c; d", "plain"),
+    ("a;b,c",),
+    (";", ","),
+]
+
+
+@pytest.mark.parametrize("words", WORDS)
+@pytest.mark.parametrize("style", sorted(INTERCHANGE))
+def test_signs_that_part_lists_elsewhere_part_no_keyword(style: str, words: tuple[str, ...]) -> None:
+    entry = normalize(BibliographyEntry(title="Otters", kind="book", key="one", keywords=words))
+
+    text = write_entries([entry], style)
+
+    assert "keyword" not in find_losses([entry], text, style)
+    assert parse_bibliography(text, READ_AS.get(style, style)).entries[0].keywords == words
+
+
+def test_a_list_of_keywords_in_csl_that_another_program_changed_counts_as_it_left_it() -> None:
+    entry = BibliographyEntry(title="Otters", kind="book", key="one", keywords=("x;y", "z"))
+    [item] = json.loads(write_entries([entry], "csl-json"))
+    assert (item["keyword"], item["custom"]) == ("x;y, z", {"keywords": ["x;y", "z"]})
+
+    item["keyword"] = "river, lake"
+
+    assert parse_bibliography(json.dumps([item])).entries[0].keywords == ("river", "lake")
 
 
 def test_bibtex_saves_capitals_and_names_months() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from specloom.domains.text import Name, parse_name, parse_names
@@ -47,7 +47,24 @@ _ARXIV = re.compile(r"(?i:arxiv:\s*)?([a-z.-]{2,20}/[0-9]{7}|[0-9]{4}\.[0-9]{4,5
 
 def to_csl(entries: Iterable[BibliographyEntry]) -> str:
     """Entries with keys as a JSON array."""
-    return json.dumps([to_item(entry) for entry in entries], ensure_ascii=False, indent=2)
+    return json.dumps([{**to_item(entry), **_to_custom(entry)} for entry in entries], ensure_ascii=False, indent=2)
+
+
+_CUSTOM = "custom"
+"""Where CSL has what it has no variable for; the one list that is written there has the name of _LISTED."""
+_LISTED = "keywords"
+
+
+def _to_custom(entry: BibliographyEntry) -> dict[str, Any]:
+    """The keywords one by one, where no sign parts them in the one text that CSL has for them."""
+    is_read = _parse_keywords(_join_keywords(entry.keywords)) == entry.keywords
+    return {} if is_read or _CUSTOM in dict(entry.more) else {_CUSTOM: {_LISTED: list(entry.keywords)}}
+
+
+def _join_keywords(words: Sequence[str]) -> str:
+    # A list whose words have commas is parted by semicolons, and one alone ends with one.
+    has_commas = any("," in word for word in words)
+    return "; ".join(words) + ";" * (len(words) == 1) if has_commas else ", ".join(words)
 
 
 def to_item(entry: BibliographyEntry) -> dict[str, Any]:
@@ -64,11 +81,7 @@ def to_item(entry: BibliographyEntry) -> dict[str, Any]:
         fields["number"] = f"arXiv:{entry.arxiv}"
     elif entry.arxiv and entry.number != entry.arxiv:
         fields |= {"archive": _ARCHIVE, "archive_location": entry.arxiv}
-    # A list whose words have commas is parted by semicolons, and one alone ends with one.
-    has_commas = any("," in word for word in entry.keywords)
-    fields["keyword"] = (
-        "; ".join(entry.keywords) + ";" * (len(entry.keywords) == 1) if has_commas else ", ".join(entry.keywords)
-    )
+    fields["keyword"] = _join_keywords(entry.keywords)
     fields |= {name: to_csl_date(value) if name in DATES else value for name, value in more.items()}
     fields["URL"] = entry.url
     return {name: value for name, value in fields.items() if value}
@@ -164,7 +177,7 @@ def parse_item(item: object) -> BibliographyEntry | str:
             accessed=_to_edtf(item.get("accessed")),
             kind=kind,
             arxiv=(number[1] + (number[2] or "")) if number else "",
-            keywords=_parse_keywords(item.get("keyword")),
+            keywords=_parse_keywords(item.get("keyword"), item.get(_CUSTOM)),
             key=to_text(item.get("citation-key")) or to_text(item.get("id")),
             more=tuple((name, value) for name, value in more if value),
         )
@@ -176,10 +189,14 @@ def _to_edtf(value: object) -> str:
     return BibliographyEntry(issued=issued, dated=dated).date
 
 
-def _parse_keywords(value: object) -> tuple[str, ...]:
+def _parse_keywords(value: object, custom: object = None) -> tuple[str, ...]:
+    """The keywords of an item; those that it lists one by one count as long as its text says the same."""
     text = to_text(value)
+    listed = custom.get(_LISTED) if isinstance(custom, Mapping) else None
+    if isinstance(listed, list) and all(isinstance(word, str) for word in listed) and _join_keywords(listed) == text:
+        return tuple(listed)
     words = value if isinstance(value, list) else text.split(";" if ";" in text else ",")
-    return tuple(to_text(word) for word in words)
+    return tuple(clean(to_text(word)) for word in words if clean(to_text(word)))
 
 
 def to_text(value: object) -> str:
