@@ -274,6 +274,53 @@ def test_signs_that_part_lists_elsewhere_part_no_keyword(style: str, words: tupl
     assert parse_bibliography(text, READ_AS.get(style, style)).entries[0].keywords == words
 
 
+NOTES = [
+    "one\ntwo",
+    "one\n\ntwo\nthree",
+    "50% & {x}\n[p. 7]\n* a\n- b\n\n@article(x, y",
+    'back\\\\\nslash \\par x\n= "y", %z',
+]
+
+
+@pytest.mark.parametrize("note", NOTES)
+@pytest.mark.parametrize("style", sorted(INTERCHANGE - {"nbib"}))
+def test_a_note_keeps_its_lines(style: str, note: str) -> None:
+    entries = [normalize(BibliographyEntry(title="Otters", kind="book", key=key, annote=note)) for key in ("a", "b")]
+
+    text = write_entries(entries, style)
+
+    assert [entry.annote for entry in entries] == [note, note]
+    assert "annote" not in find_losses(entries, text, style)
+    assert [entry.annote for entry in parse_bibliography(text, READ_AS.get(style, style)).entries] == [note, note]
+
+
+def test_latex_reads_the_lines_of_a_note_by_commands_and_ris_has_them_as_they_are() -> None:
+    entry = BibliographyEntry(title="Otters", kind="book", key="a", annote="one\n\ntwo\nthree")
+
+    assert r"  annote = {one \par two \newline three}," in write_entries([entry], "bibtex").splitlines()
+    assert r"  annotation = {one \par two \newline three}," in write_entries([entry], "biblatex").splitlines()
+    assert "RN  - one\n\ntwo\nthree\nER  -" in write_entries([entry], "ris")
+
+
+def test_a_line_of_a_note_that_would_be_a_tag_of_ris_makes_none_and_is_told() -> None:
+    entry = BibliographyEntry(title="Otters", kind="book", key="a", annote="one\n\nER  - \nTY  - JOUR\ntwo")
+
+    text = write_entries([entry], "ris")
+
+    [back] = parse_bibliography(text, "ris").entries
+    assert (back.title, back.annote) == ("Otters", "one ER - TY - JOUR\ntwo")
+    assert find_losses([entry], text, "ris") == {"annote": 1}
+
+
+def test_notes_of_other_programs_come_with_their_lines() -> None:
+    bib = "@book{a, title={Otters}, annote={First\n  of many,\n\n  second\\\\third}}"
+    ris = "TY  - BOOK\nTI  - Otters\nN1  - printed\nN1  - mine\nRN  - First\nof many\n\nsecond\nER  - \n"
+
+    assert parse_bibliography(bib).entries[0].annote == "First of many,\n\nsecond\nthird"
+    [entry] = parse_bibliography(ris).entries
+    assert (entry.note, entry.annote) == ("printed", "First\nof many\n\nsecond\n\nmine")
+
+
 def test_a_list_of_keywords_in_csl_that_another_program_changed_counts_as_it_left_it() -> None:
     entry = BibliographyEntry(title="Otters", kind="book", key="one", keywords=("x;y", "z"))
     [item] = json.loads(write_entries([entry], "csl-json"))

@@ -352,7 +352,7 @@ def _to_fields(entry: BibliographyEntry, *, is_biblatex: bool = False) -> tuple[
         "keywords": ", ".join(_to_keyword(word) for word in entry.keywords),
         "abstract": _escape(entry.abstract),
         "note": _escape(entry.note),
-        "annote": _escape(" ".join(entry.annote.split())),
+        "annote": _escape_lines(entry.annote),
         "groups": ", ".join(_to_keyword(word) for word in entry.collections),
         "file": ";".join(map(_to_file, entry.files)),
     }
@@ -426,6 +426,12 @@ _BLANKS = re.compile(r"\s+")
 def _escape(text: str) -> str:
     # Escaping first: the empty groups that part ligatures are no braces of the text.
     return _LIGATURES.sub(lambda sign: "{}" + sign[0], " ".join(text.split()).translate(_ESCAPES))
+
+
+def _escape_lines(text: str) -> str:
+    """A text of lines and paragraphs by commands, since BibTeX and biber read the end of a line as a blank."""
+    paragraphs = (r" \newline ".join(map(_escape, each.split("\n"))) for each in text.split("\n\n"))
+    return r" \par ".join(paragraphs)
 
 
 def escape_text(text: str) -> str:
@@ -504,7 +510,7 @@ def parse_fields(fields: Mapping[str, str]) -> BibliographyEntry:
             language=_decode(_pick(fields, "langid", "language")),
             abstract=_decode(fields.get("abstract", "")),
             note=_decode(_pick(fields, "note", "addendum")),
-            annote=" ".join(_decode(_pick(fields, "annote", "annotation")).split()),
+            annote=_decode_lines(_pick(fields, "annote", "annotation")),
             keywords=_parse_words(fields.get("keywords", "")),
             files=tuple(_split_files(fields.get("file", ""))),
             collections=_parse_words(fields.get("groups", "")),
@@ -665,6 +671,18 @@ def _read_verbatim(text: str) -> str:
     """An address or a DOI, which TeX reads as it stands; writers that escape its signs all the same are understood."""
     bare = re.sub(r"\\url(?=\s*\{)|[{}]", "", text)
     return _ESCAPED.sub(lambda sign: _SIGNS[sign[0]], bare)
+
+
+# What ends a paragraph, as which other programs have an empty line, or a line.
+_BREAK = re.compile(r"\\par(?![A-Za-z])|\n[ \t\r]*+\n|(?P<line>\\\\|\\newline(?![A-Za-z]))")
+_MARK = "\ue000"
+"""A sign without a meaning, which stands for the end of a line while TeX is read."""
+
+
+def _decode_lines(text: str) -> str:
+    """The same with the lines and paragraphs that TeX makes of it."""
+    marked = _BREAK.sub(lambda match: _MARK if match["line"] else _MARK * 2, text)
+    return "\n".join(" ".join(line.split()) for line in _decode(marked).split(_MARK))
 
 
 def _decode(text: str) -> str:

@@ -69,7 +69,8 @@ def _to_tree(entry: BibliographyEntry) -> dict[str, Any]:
         "electronic-resource-num": entry.doi,
         "abstract": entry.abstract,
         "notes": entry.note,
-        "research-notes": " ".join(entry.annote.split()),
+        # EndNote ends lines so.
+        "research-notes": entry.annote.replace("\n", "\r"),
         "work-type": entry.genre,
         "urls": {"related-urls": {"url": entry.url}, "pdf-urls": {"url": [*map(find_path, entry.files)]}},
         "access-date": entry.accessed,
@@ -175,7 +176,7 @@ def parse_endnote(record: Any) -> BibliographyEntry:
             language=text("language"),
             abstract=text("abstract"),
             note=text("notes"),
-            annote=" ".join(text("research-notes").split()),
+            annote=text("research-notes"),
             keywords=tuple(_to_text(each) for each in record.iterfind("keywords/keyword")),
             files=tuple(_to_text(each) for each in record.iterfind("urls/pdf-urls/url")),
             key=text("label"),

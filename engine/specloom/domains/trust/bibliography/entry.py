@@ -170,7 +170,7 @@ def to_iso(issued: Issued) -> str:
 def normalize(entry: BibliographyEntry) -> BibliographyEntry:
     """An entry whose values are the ones that every format gives back: one line each, DOI and ISBN in normal form.
 
-    The reader's own note alone keeps its lines, which formats of lines write as one.
+    The reader's own note alone keeps its lines.
     """
     isbn = clean(entry.isbn)
     issued = to_issued(*(*entry.issued, 0, 0, 0)[:3])

@@ -40,7 +40,10 @@ _ARXIV = re.compile(r"(?i:arxiv:\s*)(\S{3,40})")
 
 
 def to_ris(entries: Iterable[BibliographyEntry]) -> str:
-    """Entries with keys as RIS records, parted by blank lines; no value can hold a line break, so none makes a tag."""
+    """Entries with keys as RIS records, parted by blank lines.
+
+    The reader's own note alone goes on in further lines, as EndNote and Zotero have it; none of them begins as a tag.
+    """
     return "\n\n".join("\n".join(f"{tag}  - {value}".rstrip() for tag, value in _to_lines(entry)) for entry in entries)
 
 
@@ -81,7 +84,25 @@ def _to_lines(entry: BibliographyEntry) -> Fields:
     lines += [("KW", word) for word in entry.keywords]
     lines += [("N1", entry.note), ("RN", entry.annote), ("UR", entry.url)]
     lines += [("L1", find_path(file)) for file in entry.files]
-    return [*((tag, " ".join(value.split())) for tag, value in lines if value), ("ER", "")]
+    values = ((tag, _to_continued(value) if tag in _OF_LINES else " ".join(value.split())) for tag, value in lines)
+    return [*((tag, value) for tag, value in values if value), ("ER", "")]
+
+
+_OF_LINES = ("RN",)
+"""The tags whose values have lines."""
+
+
+def _to_continued(text: str) -> str:
+    """A text with its lines; one that would be read as a tag stands behind the line before it."""
+    lines: list[str] = []
+    for line in (" ".join(line.split()) for line in text.strip().split("\n")):
+        if lines and _LINE.match(line):
+            while not lines[-1]:
+                lines.pop()
+            lines[-1] = f"{lines[-1]} {line}"
+        else:
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def to_inverted(name: Name) -> str:
@@ -99,17 +120,21 @@ def split_ris(text: str) -> Iterator[tuple[int, Fields, str]]:
     """The records of a document: line, tags in order, and "" or what is wrong with the record."""
     fields: Fields = []
     start, problem = 1, ""
+    is_after_empty = False
     for number, line in enumerate(text.splitlines(), 1):
         match = _LINE.match(line.lstrip("\ufeff"))
         if match is None:
             if line.strip() and fields:
                 # A long value goes on in the next line.
                 tag, value = fields[-1]
-                fields[-1] = (tag, f"{value} {line.strip()}")
+                end = ("\n\n" if is_after_empty else "\n") if tag in _OF_LINES else " "
+                fields[-1] = (tag, f"{value}{end}{line.strip()}")
             elif line.strip():
                 problem = problem or "text before the first tag"
                 start = number
+            is_after_empty = not line.strip()
             continue
+        is_after_empty = False
         tag, value = match[1], (match[2] or "").strip()
         if tag == "TY" and fields:
             yield start, fields, problem or "the record has no ER line"
@@ -135,6 +160,8 @@ def parse_record(fields: Fields) -> BibliographyEntry:
     issued = parse_issued(_pick(first, "DA", "PY", "Y1").rstrip("/ ")) or parse_issued(_pick(first, "PY", "Y1"))
     season = find_season(_pick(first, "DA", "Y1", "PY"))
     named = [value for tag, value in fields if tag == "AN"]
+    # Zotero writes each of one's own notes as another remark.
+    notes = [value for tag, value in fields if tag == "N1" and value]
     arxiv = next((match[1] for value in (*named, first.get("M1", "")) if (match := _ARXIV.fullmatch(value))), "")
     return normalize(
         BibliographyEntry(
@@ -170,7 +197,7 @@ def parse_record(fields: Fields) -> BibliographyEntry:
             language=first.get("LA", ""),
             abstract=_pick(first, "AB", "N2"),
             note=first.get("N1", ""),
-            annote=" ".join(first.get("RN", "").split()),
+            annote="\n\n".join([*(value for tag, value in fields if tag == "RN"), *notes[1:]]),
             keywords=tuple(value for tag, value in fields if tag == "KW"),
             files=tuple(value for tag, value in fields if tag == "L1"),
             key=_pick(first, "ID"),
