@@ -237,3 +237,18 @@ def test_several_tenants_are_served_neither_the_store_of_papers_nor_a_zotero_lib
     assert served("all", shared=True) >= OF_ONES_OWN
     assert served("library", shared=True, SPECLOOM_PAPERS_SHARED="true") == alone
     assert served("papers", shared=False) == {one.name for one in model.tools.values() if "papers" in one.toolsets}
+
+
+def test_lists_for_several_tenants_name_the_program_of_one_person_only_where_it_is_set() -> None:
+    model = shipped_model()
+    key = {"ZOTERO_API_KEY": "made-up", "ZOTERO_LIBRARY": "users/0", "SPECLOOM_PAPERS_SHARED": "true"}
+    named = {"ZOTERO_LOCAL_URL": "http://127.0.0.1:23119"}
+
+    def listed(environ: dict[str, str], *, shared: bool) -> list[str]:
+        catalogue = make_catalogue(model, Selection(tools=["zotero_search"], shared=shared), environ)
+        names: list[str] = json.loads(catalogue.tools)[0]["inputSchema"]["properties"]["provider"]["enum"]
+        return names
+
+    assert listed(key, shared=False) == listed({**key, **named}, shared=True) == ["zotero_local", "zotero"]
+    assert listed(key, shared=True) == ["zotero"]
+    assert "ZOTERO_LOCAL_URL" in conditions(model).given

@@ -64,9 +64,13 @@ class Setting:
     rotate: bool = False
     stand_in: str = ""
     """The variable that is read when this one is not set."""
+    personal: bool = False
+    """Its default is for a server of one person; where there are several tenants an operator has to set it."""
 
 
-_DECLARED = {"type": "kind", "or": "stand_in"} | {key: key for key in ("secret", "required", "default", "rotate")}
+_DECLARED = {"type": "kind", "or": "stand_in"} | {
+    key: key for key in ("secret", "required", "default", "rotate", "personal")
+}
 """The keys of a declared setting, each with the field that it fills."""
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .cursor import find_position, paged_operation, write_cursor
     from .configuration import (
         ROUTING, SINGLE, RoutingError, configure, is_configured, missing_settings, plan_routes, read_settings,
+        unset_personal,
     )
     from .degradation import NO_FAILURE, PHRASES, with_notices
     from .executor import Done, Executor, Prepared, describe_large, to_body
@@ -42,7 +43,8 @@ __getattr__ = exports(
         "arguments": "Arguments parse_arguments",
         "circuit_breaker": "Breakers",
         "configuration": (
-            "ROUTING SINGLE RoutingError configure is_configured missing_settings plan_routes read_settings"
+            "ROUTING SINGLE RoutingError configure is_configured missing_settings plan_routes read_settings "
+            "unset_personal"
         ),
         "cursor": "find_position paged_operation write_cursor",
         "executor": "Done Executor Prepared describe_large to_body",

@@ -104,6 +104,15 @@ def missing_settings(provider: ProviderHead | Provider, values: Mapping[str, Any
     ]
 
 
+def unset_personal(provider: ProviderHead | Provider, environ: Mapping[str, str]) -> list[str]:
+    """The variables whose defaults are one person's and that nobody has set, by name."""
+    return [
+        one.name
+        for one in provider.settings.values()
+        if one.personal and not any(environ.get(name, "").strip() for name in (one.name, one.stand_in))
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class Configured:
     """What is set for all providers."""
@@ -119,9 +128,16 @@ class Configured:
 
 
 def configure(
-    providers: Iterable[ProviderHead | Provider], environ: Mapping[str, str], *, always: bool = False
+    providers: Iterable[ProviderHead | Provider],
+    environ: Mapping[str, str],
+    *,
+    always: bool = False,
+    shared: bool = False,
 ) -> Configured:
-    """What is set for these providers; with `always` what they need is made up where it is missing."""
+    """What is set for these providers; with `always` what they need is made up where it is missing.
+
+    `shared` is for a server of several tenants, which defaults that are one person's are not for.
+    """
     settings: dict[str, dict[str, Any]] = {}
     names: set[str] = set()
     missing: dict[str, tuple[str, ...]] = {}
@@ -129,13 +145,14 @@ def configure(
     for provider in providers:
         values, found = read_settings(provider.settings, environ)
         problems += found
-        if is_configured(provider, values):
+        unset = [*missing_settings(provider, values), *(unset_personal(provider, environ) if shared else ())]
+        if not unset:
             names.add(provider.name)
         elif always:
             names.add(provider.name)
             values |= _stand_ins(provider, values)
         else:
-            missing[provider.name] = tuple(missing_settings(provider, values))
+            missing[provider.name] = tuple(unset)
         settings[provider.name] = values
     return Configured(settings, frozenset(names), missing, tuple(problems))
 

@@ -396,7 +396,9 @@ class Executor:
 
     def _configure(self, environ: Mapping[str, str]) -> None:
         # A replay needs no keys.
-        found = configure(self.model.heads.providers.values(), environ, always=self._always_configured)
+        found = configure(
+            self.model.heads.providers.values(), environ, always=self._always_configured, shared=not self.is_alone
+        )
         self.problems += found.problems
         self.settings, self.configured, self.missing = found.settings, found.names, found.missing
         try:

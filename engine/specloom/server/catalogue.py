@@ -130,8 +130,11 @@ def select(
     toolsets = selection.toolsets or (() if selection.tools else usual)
     off = {}
     if environ is not None:
-        orders = None if always_configured else _find_orders(model, environ)
-        off = {tool.name: _why_off(model, tool, environ, orders) for tool in model.heads.tools.values()}
+        orders = None if always_configured else _find_orders(model, environ, shared=selection.shared)
+        off = {
+            tool.name: _why_off(model, tool, environ, orders, shared=selection.shared)
+            for tool in model.heads.tools.values()
+        }
     if selection.shared:
         off |= _find_unowned(model, environ or {})
     for name in selection.tools:
@@ -147,11 +150,11 @@ def select(
     return [tool.name for tool in sorted(chosen, key=lambda tool: (CORE not in tool.toolsets, tool.name))]
 
 
-def _find_orders(model: Listed, environ: Mapping[str, str]) -> Mapping[str, Sequence[str]]:
+def _find_orders(model: Listed, environ: Mapping[str, str], *, shared: bool) -> Mapping[str, Sequence[str]]:
     """Who is asked for each capability in an environment; its mistakes are told when the engine starts."""
     from specloom.runtime import RoutingError, configure, plan_routes
 
-    configured = configure(model.heads.providers.values(), environ).names
+    configured = configure(model.heads.providers.values(), environ, shared=shared).names
     try:
         return plan_routes(model, configured, environ).orders
     except RoutingError:
@@ -159,13 +162,18 @@ def _find_orders(model: Listed, environ: Mapping[str, str]) -> Mapping[str, Sequ
 
 
 def _why_off(
-    model: Listed, tool: ToolHead, environ: Mapping[str, str], orders: Mapping[str, Sequence[str]] | None
+    model: Listed,
+    tool: ToolHead,
+    environ: Mapping[str, str],
+    orders: Mapping[str, Sequence[str]] | None,
+    *,
+    shared: bool,
 ) -> str:
     """What to do for a tool to exist for clients; "" if it does. A switch that cannot be read is off.
 
     `orders` is who is asked for each capability; None where everybody is.
     """
-    from specloom.runtime import ROUTING, missing_settings, read_settings
+    from specloom.runtime import ROUTING, missing_settings, read_settings, unset_personal
 
     if tool.opt_in and not read_settings({tool.opt_in: tool.settings[tool.opt_in]}, environ)[0][tool.opt_in]:
         return f"set {tool.opt_in}=true"
@@ -174,7 +182,8 @@ def _why_off(
     needed = []
     for provider in _providers(model, tool):
         values = read_settings(provider.settings, environ)[0]
-        needed.append(" and ".join(missing_settings(provider, values)) or f"{ROUTING} to {provider.name}")
+        unset = [*missing_settings(provider, values), *(unset_personal(provider, environ) if shared else ())]
+        needed.append(" and ".join(unset) or f"{ROUTING} to {provider.name}")
     return f"set {' or '.join(dict.fromkeys(needed))}" if needed else "no provider offers what it asks"
 
 
@@ -229,7 +238,7 @@ def conditions(model: Listed) -> Conditions:
             *(model.heads.providers[name] for names in _can_be_named(model, tool).values() for name in names),
         )
         for one in provider.settings.values()
-        if one.required
+        if one.required or one.personal
         for name in (one.name, one.stand_in)
         if name
     }
@@ -364,7 +373,7 @@ def make_catalogue(
     if environ is not None and not always_configured:
         from specloom.runtime import configure
 
-        configured = configure(model.heads.providers.values(), environ).names
+        configured = configure(model.heads.providers.values(), environ, shared=selection.shared).names
         for tool in tools:
             tool["inputSchema"] = _name_configured(model, tool["name"], tool["inputSchema"], configured)
     served = frozenset(names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -181,4 +182,86 @@ def test_a_program_that_does_not_run_is_told_with_what_to_start() -> None:
             await executor.aclose()
 
     with pytest.raises(Fault, match="Zotero does not answer on this machine; start it"):
+        asyncio.run(call())
+
+
+class Listening:
+    """Whom an engine asks, all of whom refuse."""
+
+    def __init__(self) -> None:
+        self.hosts: list[str] = []
+
+    async def send(self, request: Request) -> Response:
+        self.hosts.append(request.url.split("/")[2])
+        return Response(404, {}, b"", request.url)
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
+PROGRAM = "127.0.0.1:23119"
+WITH_A_KEY = {"ZOTERO_API_KEY": KEY, "ZOTERO_LIBRARY": "users/0"}
+CALLS = [
+    ("zotero_search", {"query": "otters"}),
+    ("zotero_search", {"query": "otters", "provider": "zotero_local"}),
+    ("zotero_collections", {}),
+    ("zotero_import", {}),
+    ("zotero_audit", {}),
+    ("zotero_add", {"bibliography": "@book{a, title={Otters}}", "format": "bibtex"}),
+    ("zotero_add", {"bibliography": "@book{a, title={Otters}}", "format": "bibtex", "provider": "zotero_local"}),
+]
+
+
+def hosts_of(
+    folder: Path, environ: dict[str, str], own: dict[str, str] | None = None, *, is_alone: bool = False
+) -> set[str]:
+    """Whom all of the tools ask for a tenant, with what is its `own` over what the server has."""
+    given = {"DOIGET_STORE_ROOT": str(folder / "papers"), "ZOTERO_WRITE": "true", **environ}
+
+    async def call_all() -> set[str]:
+        sender = Listening()
+        executor = Executor(model(), environ=given, sender=sender, is_alone=is_alone)
+        backend = ExecutorBackend(
+            executor if own is None else executor.under({**given, **own}), presenter=Presenter(executor, as_json=True)
+        )
+        try:
+            for tool, arguments in CALLS:
+                with suppress(Fault):
+                    await backend.call_tool(tool, arguments, Quiet())
+            return set(sender.hosts)
+        finally:
+            await executor.aclose()
+
+    return asyncio.run(call_all())
+
+
+def test_one_person_reaches_the_program_without_naming_its_address(tmp_path: Path) -> None:
+    assert hosts_of(tmp_path, {}, is_alone=True) == {PROGRAM}
+
+
+def test_no_tenant_reaches_the_program_on_the_machine_of_an_operator_who_has_not_named_it(tmp_path: Path) -> None:
+    assert hosts_of(tmp_path, {}) == set()
+    assert hosts_of(tmp_path, {}, {"BRAVE_API_KEY": "k"}) == set()
+    assert hosts_of(tmp_path, WITH_A_KEY) == {"api.zotero.org"}
+    assert hosts_of(tmp_path, {}, WITH_A_KEY) == {"api.zotero.org"}
+
+
+def test_tenants_reach_the_program_that_an_operator_names(tmp_path: Path) -> None:
+    named = {"ZOTERO_LOCAL_URL": f"http://{PROGRAM}"}
+
+    assert hosts_of(tmp_path, named) == {PROGRAM}
+    assert hosts_of(tmp_path, {}, named) == {PROGRAM}
+    assert hosts_of(tmp_path, named, {"ZOTERO_LOCAL_URL": ""}) == set()
+
+
+def test_a_tenant_who_names_the_program_is_told_that_nobody_has_set_it_up() -> None:
+    async def call() -> None:
+        executor = Executor(model(), environ={}, sender=Listening(), is_alone=False)
+        backend = ExecutorBackend(executor, presenter=Presenter(executor, as_json=True))
+        try:
+            await backend.call_tool("zotero_search", {"query": "otters", "provider": "zotero_local"}, Quiet())
+        finally:
+            await executor.aclose()
+
+    with pytest.raises(Fault, match="provider 'zotero_local' is not configured; set ZOTERO_LOCAL_URL"):
         asyncio.run(call())
