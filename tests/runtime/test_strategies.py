@@ -635,6 +635,42 @@ def test_filters_that_the_caller_set_are_named_and_may_be_left_out() -> None:
     } in said["suggestedActions"]
 
 
+SAFE = MORE + "safe: {type: string, enum: ['off', high], default: 'off', description: Filter.}\n"
+SAFE_HINTS = "hints: {filters: [safe, num_results]}\n"
+
+
+@pytest.mark.parametrize("left", ["=not_applied", "=unique([not_applied, ['safe']][])"])
+def test_what_the_answer_says_was_not_applied_is_no_filter_of_it(left: str) -> None:
+    answers = {name: rows() for name in NAMES}
+    args = {"safe": "high", "num_results": 3}
+
+    found = run(answers, more=SAFE_HINTS, inputs=SAFE, answer=f"left: {left}\n", args=args)
+
+    assert found.outcome is not None, found.fault
+    assert found.outcome.answer["left"] == ["safe"]
+    assert found.outcome.answer["hints"]["filtersApplied"] == {"num_results": "3"}
+    removed = [
+        one["parameter"] for one in found.outcome.answer["hints"]["suggestedActions"] if "filter" in one["action"]
+    ]
+    assert removed == ["num_results"]
+
+
+@pytest.mark.parametrize(
+    ("left", "applied"),
+    [("=not_applied", {"safe": "high", "num_results": "3"}), ("=['num_results', not_applied[0]]", {"safe": "high"})],
+)
+def test_a_filter_that_nobody_took_is_one_where_a_stage_took_rows_out(left: str, applied: dict[str, str]) -> None:
+    stage = "after:\n  - {drop: args.safe == 'high', as: unsafe}\n"
+    args = {"safe": "high", "num_results": 3}
+
+    found = run(
+        {name: rows("a") for name in NAMES}, more=stage + SAFE_HINTS, inputs=SAFE, answer=f"left: {left}\n", args=args
+    )
+
+    assert found.outcome is not None, found.fault
+    assert found.outcome.answer["hints"]["filtersApplied"] == applied
+
+
 def test_another_provider_is_suggested_unless_it_was_asked_or_rests() -> None:
     args = {"provider": "one"}
 

@@ -204,10 +204,10 @@ def make_hints(
     """The object that explains an empty answer: why, with which filters, and what to try."""
     assert tool.hints is not None
     plan = tool.hints
-    filters = {}
+    filters, idle = {}, _said_not_applied(tool, context, outcome)
     set_apart = {name for name in arguments.explicit if arguments.given[name] != tool.inputs[name].default}
     for name in plan.filters:
-        if name in arguments.given and (name in set_apart or name in plan.always):
+        if name in arguments.given and name not in idle and (name in set_apart or name in plan.always):
             value = arguments.given[name]
             filters[name] = (
                 ",".join(value)
@@ -252,6 +252,14 @@ def make_hints(
     if filters:
         hints["filtersApplied"] = filters
     return {**hints, "suggestedActions": actions, "epistemicWarning": EPISTEMIC_WARNING}
+
+
+def _said_not_applied(tool: Tool, context: PlanContext, outcome: ProviderOutcome) -> set[str]:
+    """The inputs of which the answer itself says that they were not applied, so that its hints say nothing else."""
+    lists = [outcome.answer.get(key.name) for key in tool.answer if ("not_applied",) in key.value.uses]
+    said = {name for one in lists if isinstance(one, list) for name in one if isinstance(name, str)}
+    # What whoever was asked did not hold to may have been held to by the stage that took rows out.
+    return said - set(context.not_applied) if any(context.dropped.values()) else said
 
 
 # --- Which inputs whoever answered did not hold to, so that an answer can name them instead of keeping silent ---------
