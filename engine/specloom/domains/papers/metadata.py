@@ -189,7 +189,7 @@ class PaperLookup:
 
         That it is not known there is no statement about the DOI: only those of one agency are.
         """
-        if not self.context.offering("oa_locations"):
+        if "unpaywall" not in self.context.offering("oa_locations"):
             self.note("unpaywall", "not_consulted_disabled", env=("UNPAYWALL_EMAIL",))
             return None
         row = await self.attempt(ref, "unpaywall", "oa_locations")
