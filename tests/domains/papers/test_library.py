@@ -166,7 +166,7 @@ def test_what_an_import_writes_over_is_kept_as_a_copy(world: World) -> None:
     assert exported(world, refs=["@other"]).startswith("@article{other,")
 
 
-def test_a_correction_of_what_has_no_identifier_is_the_same_work_by_its_key_and_title(world: World) -> None:
+def test_a_correction_is_of_the_work_with_its_cite_key_unless_an_identifier_contradicts_it(world: World) -> None:
     world.call("library_import", bibliography="@article{k5, author={Reed, A}, title={Study of Weirs}, year={1995}}")
     again = "@article{k5, author={Reed, Ann}, title={Study of {Weirs}}, year={1996}}"
     kept = world.call("library_import", bibliography=again, dry_run=True)
@@ -177,8 +177,42 @@ def test_a_correction_of_what_has_no_identifier_is_the_same_work_by_its_key_and_
     [row] = world.call("library_import", bibliography=again, replace=True)["entries"]
 
     assert (row["status"], row["key"]) == ("changed", "k5")
+    assert row["replaced"] == ["authors 'A Reed'", "year 1995"]
     assert "year = {1996}" in exported(world, refs=["@k5"])
-    assert [one["added"] for one in (kept, other, with_doi)] == [1, 1, 1]
+    assert [one["added"] for one in (kept, other, with_doi)] == [1, 0, 0]
+    assert "title 'Study of Weirs'" in other["entries"][0]["replaced"]
+
+
+def test_a_corrected_title_replaces_the_work_of_its_cite_key_and_leaves_a_copy(world: World) -> None:
+    world.call("library_import", bibliography="@article{k5, title={Stduy of Weirs}, year={1995}, doi={10.1234/weirs}}")
+    before = stored(world, "doi_10.1234_weirs")
+
+    [row] = world.call(
+        "library_import", bibliography="@article{K5, title={Study of Weirs}, year={1995}}", replace=True
+    )["entries"]
+
+    assert (row["status"], row["ref"]) == ("changed", "10.1234/weirs")
+    assert row["replaced"] == ["title 'Stduy of Weirs'", "citekey 'k5'"]
+    assert tomllib.loads(Path(row["copy"]).read_text("utf-8")) == before
+    assert exported(world).count("@article") == 1
+
+
+@pytest.mark.parametrize("name", ["doi={10.1234/others}", "pmid={31234567}", "isbn={978-0-306-40615-7}"])
+def test_another_identifier_makes_another_work_of_the_same_cite_key(world: World, name: str) -> None:
+    first = "@book{k5, title={Weirs}, doi={10.1234/weirs}, pmid={31234568}, isbn={978-3-16-148410-0}}"
+    world.call("library_import", bibliography=first)
+
+    [row] = world.call("library_import", bibliography=f"@book{{k5, title={{Otters}}, {name}}}", replace=True)["entries"]
+
+    assert (row["status"], row["givenKey"], row["key"]) == ("added", "k5", "k5a")
+
+
+def test_two_works_of_one_bibliography_that_have_one_key_are_two(world: World) -> None:
+    twice = "@book{k5, title={Weirs}}\n@book{k5, title={Otters}}"
+
+    told = world.call("library_import", bibliography=twice, replace=True)
+
+    assert [(row["status"], row["key"]) for row in told["entries"]] == [("added", "k5"), ("added", "k5a")]
 
 
 def test_keys_are_made_once_and_no_two_are_alike_but_for_capitals(world: World) -> None:

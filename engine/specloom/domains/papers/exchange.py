@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,9 +44,9 @@ _KEY_OF = re.compile(r"@\s{0,9}[A-Za-z]{1,30}\s{0,9}[{(]\s{0,9}([^\s,{}()]{1,200
 class ImportedReference:
     """What became of one entry: `added`, `changed` (what the store lacked was filled, or replaced) or `unchanged`.
 
-    `kept` are fields of which the file says something else than the store, which stays; `copy` is where the entry as it
-    was before is kept; `untaken` are values of the file that do not read as what they should be, and `message` says why
-    an entry `failed`.
+    `kept` are fields of which the file says something else than the store, which stays; `replaced` are values of the
+    store that gave way to the file, and `copy` is where the entry as it was before is kept; `untaken` are values of the
+    file that do not read as what they should be, and `message` says why an entry `failed`.
 
     `pdf` is what became of the PDF that the entry names: `stored`, `same` where the store has it, `kept` where it has
     another one, which stays, `replaced`, which lies at `pdf_copy`, `left` to the next call, or `failed` for what
@@ -60,6 +60,7 @@ class ImportedReference:
     safekey: str | None = None
     given_key: str | None = None
     kept: Sequence[str] | None = None
+    replaced: Sequence[str] | None = None
     copy: str | None = None
     untaken: Sequence[str] | None = None
     message: str | None = None
@@ -108,12 +109,12 @@ async def import_references(
 ) -> ImportedReferences:
     """Puts the entries of a bibliography into the store, with their cite keys, keywords, notes, files and groups.
 
-    What the store has stays, and what it lacks is filled; with `replace_stored` the bibliography wins, and a copy of
-    each entry that it changes is kept. With `pdfs` the PDFs that its entries name are copied into the store, where they
-    lie below a folder of the settings. A file is read, and a PDF taken, for one of several tenants who share the server
-    only where the settings name such a folder (`config` fault).
-    `source` is a stored paper or a kept text whose section of references is the bibliography. One without an entry is
-    refused unless it `may_be_empty`. Nobody is asked over a network.
+    What the store has stays, and what it lacks is filled; with `replace_stored` the bibliography wins, a work is that
+    of its cite key unless an identifier contradicts it, and a copy of each entry that is changed is kept. With `pdfs`
+    the PDFs that its entries name are copied into the store, where they lie below a folder of the settings. A file is
+    read, and a PDF taken, for one of several tenants who share the server only where the settings name such a folder
+    (`config` fault). `source` is a stored paper or a kept text whose section of references is the bibliography. One
+    without an entry is refused unless it `may_be_empty`. Nobody is asked over a network.
     """
     from specloom.domains.trust.bibliography.documents import read_document, read_stored_references
 
@@ -143,14 +144,16 @@ async def import_references(
     if context.is_live and not dry_run:
         library.store.check_writable()
     rows = []
+    own: set[str] = set()
     takes = PdfTaker(context, library, Path(path).parent if path else None, wins=replace_stored, dry_run=dry_run)
     entries = zip(parsed.entries, parsed.places, parsed.untaken, strict=True)
     for at, (work, (_, line), untaken) in enumerate(entries, 1):
         labelled = replace(work, collections=tuple(dict.fromkeys((*work.collections, *collections))))
         try:
-            row = await _import(context, library, labelled, tags, wins=replace_stored, dry_run=dry_run)
+            row = await _import(context, library, labelled, tags, wins=replace_stored, dry_run=dry_run, own=own)
         except PaperFault as fault:
             row = ImportedReference(line=line, key=work.key, status="failed", message=fault.message)
+        own |= {row.safekey} if row.safekey else set()
         if pdfs and row.safekey and work.files:
             row = await takes.take(row, work)
         rows.append(replace(row, line=line, untaken=untaken or None))
@@ -256,14 +259,18 @@ async def _import(
     *,
     wins: bool,
     dry_run: bool,
+    own: Container[str] = (),
     is_again: bool = False,
 ) -> ImportedReference:
-    """Put one work into the store; a PaperFault where it cannot be kept."""
+    """Put one work into the store; a PaperFault where it cannot be kept.
+
+    `own` are the keys of the files of the works that the same bibliography has put there.
+    """
     from .provenance_log import to_timestamp
-    from .record import fill, override, to_stored
+    from .record import fill, override, tell_replaced, to_stored
     from .store import is_of
 
-    file_key = library.find_work(work) or (library.find_corrected(work) if wins else None)
+    file_key = library.find_work(work) or (library.find_corrected(work, own) if wins else None)
     is_new = file_key is None
     stored = None if file_key is None else library.read(file_key)
     given = work.key
@@ -279,16 +286,18 @@ async def _import(
         new[RECORD] |= {"citekey_by": "import" if work.key == given else "made"}
     if tags:
         new[TABLE]["tags"] = list(tags)
-    own = {"fetched_at": to_timestamp(int(context.now())), "license": "unknown", "source": "import", "size_bytes": 0}
+    known = {"fetched_at": to_timestamp(int(context.now())), "license": "unknown", "source": "import", "size_bytes": 0}
     kept: list[str] = []
+    replaced: list[str] = []
 
     def alter(before: Mapping[str, Any] | None) -> Mapping[str, Any]:
-        nonlocal kept
+        nonlocal kept, replaced
         if before is not None and is_new and not (is_of(before, ref) if ref else library.is_alike(before, work)):
             raise _Taken
         if before is None:
-            return {"schema_version": SCHEMA_VERSION, **new, TABLE: {**own, **new[TABLE]}}
+            return {"schema_version": SCHEMA_VERSION, **new, TABLE: {**known, **new[TABLE]}}
         entry, kept = override(before, new) if wins else fill(before, new)
+        replaced = tell_replaced(before, entry) if wins else []
         return entry
 
     if dry_run and stored is not None:
@@ -308,7 +317,7 @@ async def _import(
                 raise PaperFault("STORE_ERROR", f"Other works have the names of the files of {given or ref}.") from None
             library.refresh()
             named = replace(work, key=given)
-            return await _import(context, library, named, tags, wins=wins, dry_run=dry_run, is_again=True)
+            return await _import(context, library, named, tags, wins=wins, dry_run=dry_run, own=own, is_again=True)
     if not is_same and dry_run:
         library.draft(file_key, made)
     table = made.get(RECORD, {})
@@ -322,6 +331,7 @@ async def _import(
         safekey=file_key,
         given_key=given if given and given != key else None,
         kept=kept or None,
+        replaced=replaced or None,
         copy=str(copy) if copy else None,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import field, replace
 from typing import Any
 
@@ -91,16 +91,18 @@ class PaperLibrary:
         """Whether an entry is that of a work by title, names and year."""
         return _title_of(to_work(to_json(entry))) == _title_of(work)
 
-    def find_corrected(self, work: BibliographyEntry) -> str | None:
-        """The key of the files of a work that has this cite key and title, whatever else was corrected since.
+    def find_corrected(self, work: BibliographyEntry, own: Container[str] = ()) -> str | None:
+        """The key of the files of a work that has this cite key, whatever was corrected since.
 
-        None where either has an identifier that the other one lacks or contradicts.
+        None where an identifier of one contradicts the other's. An entry among `own`, which the same bibliography has
+        put there, is another one's unless it has the same title.
         """
         key = self.files.get(f"@{work.key}".lower()) if work.key else None
         entry = self._look(key) if key else None
-        if key is None or entry is None or {*_identifiers_of(work)} ^ {*_identifiers_of(to_work(entry))}:
+        if key is None or entry is None or _is_contradicted(work, to_work(to_json(entry))):
             return None
-        return key if to_searched(to_stored(work)).fields[0] == to_searched(entry).fields[0] else None
+        is_own = key in own and to_searched(to_stored(work)).fields[0] != to_searched(entry).fields[0]
+        return None if is_own else key
 
     def make_cite_key(self, work: BibliographyEntry) -> str:
         """A key that no other work has: the one that it brings, else one that is made of it."""
@@ -167,6 +169,15 @@ class PaperLibrary:
 def _identifiers_of(work: BibliographyEntry) -> list[str]:
     arxiv = {work.arxiv, PaperId("arxiv", work.arxiv).base} if work.arxiv else set()
     return [name.lower() for name in (*([f"doi:{work.doi}"] if work.doi else []), *(f"arxiv:{one}" for one in arxiv))]
+
+
+def _is_contradicted(work: BibliographyEntry, other: BibliographyEntry) -> bool:
+    """Whether two works have different identifiers of a kind, or a DOI and the name of a preprint without the other."""
+    names, others = _identifiers_of(work), _identifiers_of(other)
+    pairs = [(work.doi.lower(), other.doi.lower())]
+    pairs += [(getattr(work, name), getattr(other, name)) for name in ("pmid", "pmcid", "isbn")]
+    is_apart = bool(names and others) and not {*names} & {*others}
+    return is_apart or any(mine and theirs and mine != theirs for mine, theirs in pairs)
 
 
 def _title_of(work: BibliographyEntry) -> str:

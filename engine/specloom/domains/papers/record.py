@@ -173,6 +173,35 @@ def override(stored: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[dict[st
     return merged, []
 
 
+_LONGEST = 80
+"""Characters of a value that is told."""
+
+
+def tell_replaced(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """The values of an entry that another one has in their place, as `title 'Otters'`."""
+    now = _to_values(after)
+    gone = {name: value for name, value in _to_values(before).items() if now.get(name) != value}
+    for name, table_name in (("year", "issued"), ("type", "kind")):
+        if name in gone:
+            gone.pop(table_name, None)
+    return [f"{name} {value if isinstance(value, int) else repr(_shorten(value))}" for name, value in gone.items()]
+
+
+def _shorten(value: Any) -> str:
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _to_values(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """What an entry says of its work, each by its name; words that come together in every merge are left out."""
+    table, note = record_of(entry), own_of(entry).get("annotation")
+    values = {name: value for name, value in entry.items() if name not in (RECORD, TABLE, "schema_version", "keywords")}
+    values |= {name: table.get(name) for name in ("citekey", "issued", "kind")} | {"annotation": note}
+    people = {role: [*map(join_name, names)] for role, names in read_parted(entry).items() if role != "author"}
+    values |= {**people, **_variables(table)}
+    return {name: value for name, value in values.items() if value not in (None, "", [])}
+
+
 def read_parted(entry: Mapping[str, Any]) -> dict[str, list[Name]]:
     """The names of an entry by their roles.
 
