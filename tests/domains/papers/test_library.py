@@ -166,6 +166,23 @@ def test_what_an_import_writes_over_is_kept_as_a_copy(world: World) -> None:
     assert exported(world, refs=["@other"]).startswith("@article{other,")
 
 
+@pytest.mark.parametrize("style", ["bibtex", "biblatex", "csl-json", "zotero-json"])
+@pytest.mark.parametrize("more", [{}, {"replace": True}])
+def test_what_comes_back_from_an_export_is_unchanged(world: World, style: str, more: dict[str, Any]) -> None:
+    world.pages |= crossref(DOI)
+    world.call("metadata_only", ref=DOI)
+    world.call("tag", ref=DOI, add=["x;y", "river"])
+    world.call("annotate", ref=DOI, text="One\n\nand two.")
+    world.call("library_import", bibliography="@misc{pre, title={Weirs}, eprint={1706.03762}, archiveprefix={arXiv}}")
+    text = exported(world, style)
+    before = {path: path.read_bytes() for path in (world.root / ".metadata").glob("*.toml")}
+
+    told = world.call("library_import", bibliography=text, **more)
+
+    assert (told["unchanged"], told["changed"], told["added"]) == (2, 0, 0)
+    assert {path: path.read_bytes() for path in (world.root / ".metadata").glob("*.toml")} == before
+
+
 def test_a_correction_is_of_the_work_with_its_cite_key_unless_an_identifier_contradicts_it(world: World) -> None:
     world.call("library_import", bibliography="@article{k5, author={Reed, A}, title={Study of Weirs}, year={1995}}")
     again = "@article{k5, author={Reed, Ann}, title={Study of {Weirs}}, year={1996}}"

@@ -16,7 +16,7 @@ from specloom.plugins import Context, procedure
 from specloom.plugins.records import record
 
 from .config import CACHE, FILES, STORE, file_roots
-from .entries import RECORD, SCHEMA_VERSION, TABLE, check_version, cite_key_of
+from .entries import RECORD, SCHEMA_VERSION, TABLE, check_version, cite_key_of, own_of, texts_of, to_json
 from .errors import PaperFault
 from .local_file import check_shared, read_local_file
 
@@ -267,7 +267,7 @@ async def _import(
     `own` are the keys of the files of the works that the same bibliography has put there.
     """
     from .provenance_log import to_timestamp
-    from .record import fill, override, tell_replaced, to_stored
+    from .record import fill, is_told, override, tell_replaced, to_stored
     from .store import is_of
 
     file_key = library.find_work(work) or (library.find_corrected(work, own) if wins else None)
@@ -302,7 +302,9 @@ async def _import(
 
     if dry_run and stored is not None:
         check_version(stored)
-    made = alter(stored)
+    # What comes back from an export is written in other places than a registry writes it, and is nothing new.
+    has_labels = stored is not None and {*tags} <= {*texts_of(own_of(stored).get("tags"))}
+    made = stored if stored is not None and has_labels and is_told(work, to_json(stored)) else alter(stored)
     is_same = made == stored
     copy = None
     if not is_same and not dry_run:

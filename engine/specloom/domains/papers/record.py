@@ -11,12 +11,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from specloom.domains.text import Name, parse_name
 from specloom.domains.trust.bibliography.csl import parse_item, to_item
-from specloom.domains.trust.bibliography.entry import BibliographyEntry, read_names
+from specloom.domains.trust.bibliography.entry import BibliographyEntry, normalize, read_names
 
 from .entries import RECORD, TABLE, authors_of, own_of, texts_of
 
@@ -99,6 +99,25 @@ def to_stored(work: BibliographyEntry) -> dict[str, Any]:
     entry[RECORD] = {key: value for key, value in table.items() if value}
     entry[TABLE] = {key: value for key, value in own.items() if value}
     return entry
+
+
+def is_told(work: BibliographyEntry, stored: Mapping[str, Any]) -> bool:
+    """Whether an entry says all that a work does, though it may do so in other places, such as its tags as keywords."""
+    known = normalize(to_work(stored))
+    address = f"https://arxiv.org/abs/{work.arxiv}" if work.arxiv else ""
+    for name in (field.name for field in fields(BibliographyEntry)):
+        value, before = getattr(work, name), getattr(known, name)
+        if name in ("authors", "editors", "translators"):
+            # Which part of a name is its particle is a matter of the format.
+            value, before = ([*map(join_name, names)] for names in (value, before))
+        is_same = value == before
+        if name in ("keywords", "files", "collections", "roles", "more", "unnamed"):
+            is_same = {*value} <= {*before}
+        elif name == "url":
+            is_same = is_same or (value == address and not before)
+        if value and not is_same and name != "text":
+            return False
+    return True
 
 
 def fill(stored: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
