@@ -660,16 +660,23 @@ def test_a_double_of_a_work_that_failed_has_failed(tmp_path: Path) -> None:
 def test_files_for_which_no_time_is_left_are_told_and_not_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_local: bool
 ) -> None:
-    monkeypatch.setattr("specloom.domains.papers.zotero.SENDING", -1.0)
     library = ZoteroLibrary()
     put_paper(tmp_path)
 
-    told = add(tmp_path, library, is_local=is_local, refs=["@weir21"], files=True)
+    with monkeypatch.context() as patch:
+        patch.setattr("specloom.domains.papers.zotero.SENDING", -1.0)
+        told = add(tmp_path, library, is_local=is_local, refs=["@weir21"], files=True)
 
     assert (told["added"], told["files"], library.files) == (1, 0, {})
     assert told["works"][0]["file"] == "failed"
     assert "its PDF was not sent: the time of the call was over" in told["works"][0]["message"]
-    assert [item["itemType"] for item in library.items.values()] == ["journalArticle"]
+    made = ["journalArticle"] if is_local else ["journalArticle", "attachment"]
+    assert [item["itemType"] for item in library.items.values()] == made
+    if not is_local:
+        assert told["works"][0]["message"].endswith("the same call again sends it")
+        again = add(tmp_path, library, refs=["@weir21"], files=True)
+        assert (again["added"], again["files"], len(library.files)) == (0, 1, 1)
+        assert [item["itemType"] for item in library.items.values()] == made
 
 
 LOST = pytest.mark.parametrize(

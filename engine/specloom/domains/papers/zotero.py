@@ -49,7 +49,8 @@ _CHANGED = 412
 _LOOK = "look_before_retry"
 """What is suggested for what may have been written, in the word of a fault."""
 _FATES = {"failed": "which failed", "unsure": "of which nobody knows whether it is there"}
-_LATE = "its PDF was not sent: the time of the call was over; put the file there in Zotero by hand"
+_NO_TIME = "its PDF was not sent: the time of the call was over"
+_LATE = f"{_NO_TIME}; put the file there in Zotero by hand"
 
 
 @record
@@ -596,6 +597,7 @@ async def _add_by_service(context: Context, rows: Sequence[_Addition], *, is_fir
 async def _send_files(context: Context, rows: Sequence[_Addition], until: float) -> None:
     """Send the PDFs of works that the library has by now, and say of each what became of it."""
     stop = ""
+    late: list[_Addition] = []
     for row in rows:
         if row.path is None:
             row.file = "none"
@@ -607,7 +609,7 @@ async def _send_files(context: Context, rows: Sequence[_Addition], until: float)
         left = until - asyncio.get_running_loop().time()
         if left <= 0:
             row.file = "failed"
-            row.messages.append(_LATE)
+            late.append(row)
             continue
         try:
             row.file = await _send_file(context, row, row.path, within=left)
@@ -623,6 +625,17 @@ async def _send_files(context: Context, rows: Sequence[_Addition], until: float)
                 )
             # Where one has no room, or the key no right, the next has none either.
             stop = reason if isinstance(error, Fault) and error.kind in ("bad_request", "auth_required") else ""
+    await _leave_files(context, late)
+
+
+async def _leave_files(context: Context, rows: Sequence[_Addition]) -> None:
+    """Make the attachments of PDFs for which there was no time, so that the next call knows what it has to send."""
+    new = [row for row in rows if not row.attachment]
+    items = [_to_attachment(row, _name_file(row.work, row.path)) for row in new if row.path]
+    for row, told in zip(new, await _write(context, items, is_new=True) if items else [], strict=True):
+        row.attachment = str(told.get("key") or "") if told["outcome"] not in ("failed", "unsure") else ""
+    for row in rows:
+        row.messages.append(f"{_NO_TIME}; the same call again sends it" if row.attachment else _LATE)
 
 
 async def _find_attachments(context: Context, rows: Iterable[_Addition], until: float) -> None:
@@ -714,7 +727,17 @@ async def _send_file(context: Context, row: _Addition, path: Path, *, within: fl
 
 async def _make_attachment(context: Context, row: _Addition, name: str) -> None:
     """Make the attachment of a work for a file that is still to be sent."""
-    made = {
+    (told,) = await _write(context, [_to_attachment(row, name)], is_new=True)
+    if told["outcome"] == "failed":
+        raise Fault("bad_request", _reason(told))
+    if told["outcome"] == "unsure":
+        raise Fault("upstream_unavailable", f"an attachment without its file may be there; {_reason(told)}")
+    row.attachment = str(told["key"])
+
+
+def _to_attachment(row: _Addition, name: str) -> dict[str, Any]:
+    """The new item of a file that is still to be sent."""
+    return {
         "itemType": "attachment",
         "parentItem": row.key,
         "linkMode": "imported_file",
@@ -724,12 +747,6 @@ async def _make_attachment(context: Context, row: _Addition, name: str) -> None:
         "charset": "",
         "tags": [],
     }
-    (told,) = await _write(context, [made], is_new=True)
-    if told["outcome"] == "failed":
-        raise Fault("bad_request", _reason(told))
-    if told["outcome"] == "unsure":
-        raise Fault("upstream_unavailable", f"an attachment without its file may be there; {_reason(told)}")
-    row.attachment = str(told["key"])
 
 
 async def _read_items(context: Context, keys: Sequence[str]) -> list[Mapping[str, Any]]:
