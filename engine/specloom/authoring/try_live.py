@@ -335,6 +335,12 @@ def _expectation(
     return {**expect, "sent": _by_step(sent)}
 
 
+class Lines(str):
+    """A text that is written line by line, as a table is."""
+
+    __slots__ = ()
+
+
 def to_yaml(value: Any) -> str:
     """A value as YAML that the loader of specs reads back as the same: no anchors, every doubtful text quoted."""
     import yaml
@@ -346,7 +352,9 @@ def to_yaml(value: Any) -> str:
             return True
 
     def represent(dumper: Plain, text: str) -> yaml.ScalarNode:
-        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if is_clean(text) else '"')
+        style = '"' if not is_clean(text) else "|" if isinstance(text, Lines) else None
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
     Plain.add_representer(str, represent)
+    Plain.add_representer(Lines, represent)
     return escape(yaml.dump(value, Dumper=Plain, sort_keys=False, allow_unicode=True, width=110), pairs=False)

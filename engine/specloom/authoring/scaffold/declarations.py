@@ -72,7 +72,17 @@ def _snake(text: str) -> str:
 def _kind(name: str, leaf: Leaf) -> str:
     if name.rpartition("_")[2] == "id":
         return "text"  # nobody counts with it, and the next provider's has letters
-    return next((kind for kind in _KINDS if all(_is_sure(kind, value) for value in leaf.values)), "text")
+    values = [_meant(value) for value in leaf.values] if leaf.is_cell else leaf.values
+    return next((kind for kind in _KINDS if all(_is_sure(kind, value) for value in values)), "text")
+
+
+def _meant(text: str) -> Any:
+    """What the text of a cell spells: a boolean or a number where it is nothing but that."""
+    if text.lower() in {"true", "false"}:
+        return text.lower() == "true"
+    if re.fullmatch(r"-?(?:0|[1-9]\d{0,14})", text):
+        return int(text)
+    return float(text) if re.fullmatch(r"-?\d{1,15}\.\d{1,15}", text) else text
 
 
 def _is_sure(kind: str, value: Any) -> bool:

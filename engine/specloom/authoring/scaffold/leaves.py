@@ -33,6 +33,10 @@ class Leaf:
     """The names of the first and the last part of a person's name, which make one text."""
     is_markup: bool = False
     """It is an element or an attribute, of which there may be several without a list around them."""
+    is_cell: bool = False
+    """It is a column of a table, whose values are texts, whatever they mean."""
+    no_values: tuple[str, ...] = ()
+    """What stands in the column where nothing is known."""
 
     @property
     def value(self) -> Any:

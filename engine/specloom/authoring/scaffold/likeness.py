@@ -61,8 +61,10 @@ def likeness(field: Argument, leaf: Leaf) -> float:
 def _first_of(field: Argument, leaf: Leaf) -> Any:
     """The value as the field would have it: of a list the first item for what is no list."""
     value = leaf.value
-    if field.kind == "list" and leaf.is_markup:
+    if field.kind == "list" and (leaf.is_markup or leaf.is_cell):
         return [value]
+    if leaf.is_cell and field.kind == "boolean":
+        return value if str(value).lower() not in {"true", "false", "yes", "no"} else True
     if field.kind == "list":
         listed = next((one for one in leaf.values if isinstance(one, list)), None)
         return listed if listed is not None else [value] if leaf.path[-1:] and leaf.mixed else value

@@ -17,6 +17,7 @@ from specloom.runtime import drive, perform
 from specloom.specs import parse_spec
 
 from ..examples.providers import DEFAULT_NOW, clock, to_response
+from ..try_live import Lines
 from .common import ScaffoldError, check_name, draft, find_capability, flow, made_up, selector
 from .leaves import ITEMS, Leaf, to_jmespath, to_selector
 from .likeness import SURE, candidates, fits, is_epoch, likeness, match
@@ -133,12 +134,14 @@ class _ProviderDraft:
         if self.sample is None:
             row = {name: made_up(one) for name, one in self.contract.row.items() if one.kind != "object"}
             return {"json": {"results": [row]}}
-        if self.sample.decoder != "json":
+        if self.sample.decoder == "xml":
             return {"text": _only_first_xml(self.sample)}
         paths = [_to_list(leaf.path) for leaf in (*self.fields.values(), *self._rivals()) if leaf is not None]
         result = max(self.sample.results, key=lambda one: sum(_leads(one, path) for path in paths))
         result = _shortened(_pruned(result, paths))
         results = [*(_without(result, _to_list(path)) for path in lacking), result]
+        if self.sample.table is not None:
+            return {"text": Lines(self.sample.table.write(results, [path[0] for path in paths]))}
         return {"json": self.sample.rebuild(results)}
 
     def _map(self) -> Iterator[tuple[str, Any]]:
@@ -174,6 +177,8 @@ class _ProviderDraft:
             rivals = (same or others)[:3]
             others_text = f", or {' or '.join(self._selector(one, contract) for one in rivals)}" if rivals else ""
             return f"decide: whether this is it{others_text}; here it is {json.dumps(value, ensure_ascii=False)}"
+        if doubt := _doubt_of_text(contract, leaf):
+            return f"decide: {doubt}; here it is {json.dumps(value, ensure_ascii=False)}"
         if contract.kind != "list" and leaf.several:
             return f"decide: which of several; this is the first, {json.dumps(value, ensure_ascii=False)}"
         return json.dumps(value, ensure_ascii=False) if str(value).startswith("decide:") else value
@@ -197,7 +202,7 @@ class _ProviderDraft:
 
     def _find_id(self) -> Leaf | None:
         """What says of a result which it is."""
-        if self.sample is None or self.sample.decoder != "json":
+        if self.sample is None or self.sample.decoder == "xml":
             return None
         field = Argument("id", "text", "", self.contract.place)
         return match({"id": field}, self.sample.leaves)["id"]
@@ -229,7 +234,8 @@ class _ProviderDraft:
         yield self._example(first, self.reply(), {"sent": {"main": sent}, "rows": rows})
         for name in required:
             leaf = self.fields[name]
-            if leaf is not None and self.sample and self.sample.decoder == "json" and self.sample.each:
+            sample = self.sample
+            if leaf is not None and sample and (sample.table or (sample.decoder == "json" and sample.each)):
                 yield self._example(f"a result without {name} is left out", self.reply(leaf.path), {"rows": self.rows})
 
     def _example(self, name: str, reply: Mapping[str, Any], expect: Mapping[str, Any]) -> dict[str, Any]:
@@ -240,6 +246,29 @@ class _ProviderDraft:
         return {**common, "replies": {**token, "main": reply}, "expect": expect}
 
 
+_PARTS = (";", "|")
+"""What parts the items in a cell and stands in no item."""
+_DAY_OR_MONTH = re.compile(r"\d{1,2}/\d{1,2}/\d{4}\b")
+_DECIMAL_COMMA = re.compile(r"-?\d+,(?:\d{1,2}|\d{4,})")
+
+
+def _doubt_of_text(contract: Argument, leaf: Leaf) -> str:
+    """What the spelling of a value leaves open."""
+    texts = [value for value in leaf.values if isinstance(value, str)]
+    if contract.kind in {"timestamp", "date"} and any(_DAY_OR_MONTH.match(text) for text in texts):
+        return "whether the day or the month is written first; the month is read first"
+    if contract.kind in {"integer", "number"} and any(_DECIMAL_COMMA.fullmatch(text) for text in texts):
+        return "whether its comma parts a fraction, as it is read here"
+    if contract.kind == "list" and leaf.is_cell and not any(part in text for part in _PARTS for text in texts):
+        return f"what parts the items in a cell; as it stands {_part_of(texts)!r}"
+    return ""
+
+
+def _part_of(texts: Sequence[str]) -> str:
+    """What parts the items in these cells."""
+    return next((part for part in (*_PARTS, ",") if any(part in text for text in texts)), ";")
+
+
 def _to_list(path: Sequence[str]) -> Sequence[str]:
     """The path up to the list that it goes through."""
     return path[: path.index(ITEMS)] if ITEMS in path else path
@@ -247,6 +276,24 @@ def _to_list(path: Sequence[str]) -> Sequence[str]:
 
 def converters(contract: Argument, leaf: Leaf) -> list[Any]:
     """What makes the sample's value one of the field's type."""
+    if leaf.is_cell:
+        return _cell_converters(contract, leaf)
+    return _converters(contract, leaf)
+
+
+def _cell_converters(contract: Argument, leaf: Leaf) -> list[Any]:
+    """What makes the text of a cell one of the field's type."""
+    nothing = [{"null_if": list(leaf.no_values)}] if leaf.no_values and contract.kind in {"text", "list"} else []
+    if contract.kind == "boolean":
+        return ["boolean"]
+    if contract.kind == "list":
+        return [*nothing, {"split": _part_of(leaf.values)}]
+    if contract.kind in {"integer", "number"} and any(_DECIMAL_COMMA.fullmatch(text) for text in leaf.values):
+        return [{"replace": [",", "."]}, contract.kind]
+    return [*nothing, *_converters(contract, leaf)]
+
+
+def _converters(contract: Argument, leaf: Leaf) -> list[Any]:
     value, kind = leaf.value, contract.kind
     if isinstance(value, list) and kind != "list":
         value = value[0]

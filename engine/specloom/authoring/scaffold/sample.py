@@ -13,6 +13,7 @@ from specloom.model import Argument
 
 from .leaves import DEPTH, ITEMS, Leaf, PathValue, find_leaves, to_jmespath, walk
 from .likeness import SURE, likeness, match
+from .table import NO_VALUES, Table, parse_table
 
 
 @dataclass(slots=True)
@@ -30,6 +31,8 @@ class Sample:
     """The document with other results, and without what else is in it."""
     doubt: str = ""
     """What else could be the results."""
+    table: Table | None = None
+    """The lines of cells that the sample is, if it is no document."""
 
 
 def parse_sample(data: bytes, fields: Mapping[str, Argument]) -> Sample:
@@ -40,8 +43,27 @@ def parse_sample(data: bytes, fields: Mapping[str, Argument]) -> Sample:
     try:
         document = json.loads(text)
     except ValueError as error:
-        raise ValueError(f"the sample is neither JSON nor XML: {error}") from None
+        if text[:1] in {"{", "[", ""}:
+            raise ValueError(f"the sample is neither JSON nor XML: {error}") from None
+        return _parse_cells(data)
     return _parse_json(document, fields)
+
+
+# --- Tables ---------------------------------------------------------------------------------------------------------
+
+
+def _parse_cells(data: bytes) -> Sample:
+    try:
+        table = parse_table(data)
+    except ValueError as error:
+        raise ValueError(f"the sample is neither JSON nor XML, and no table: {error}") from None
+    leaves = []
+    for leaf in find_leaves(table.rows, walk):
+        values = tuple(value for value in leaf.values if value.lower() not in NO_VALUES)
+        unknown = tuple(dict.fromkeys(value for value in leaf.values if value.lower() in NO_VALUES))
+        if values:
+            leaves.append(replace(leaf, values=values, is_cell=True, no_values=unknown))
+    return Sample(table.decoder, table.rows, "", list(table.rows), leaves, table=table)
 
 
 # --- JSON -----------------------------------------------------------------------------------------------------------
