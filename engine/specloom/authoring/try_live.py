@@ -335,7 +335,7 @@ def _expectation(
     return {**expect, "sent": _by_step(sent)}
 
 
-class Lines(str):
+class LinedText(str):
     """A text that is written line by line, as a table is."""
 
     __slots__ = ()
@@ -352,9 +352,9 @@ def to_yaml(value: Any) -> str:
             return True
 
     def represent(dumper: Plain, text: str) -> yaml.ScalarNode:
-        style = '"' if not is_clean(text) else "|" if isinstance(text, Lines) else None
+        style = '"' if not is_clean(text) else "|" if isinstance(text, LinedText) else None
         return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
     Plain.add_representer(str, represent)
-    Plain.add_representer(Lines, represent)
+    Plain.add_representer(LinedText, represent)
     return escape(yaml.dump(value, Dumper=Plain, sort_keys=False, allow_unicode=True, width=110), pairs=False)

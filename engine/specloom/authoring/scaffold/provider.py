@@ -17,7 +17,7 @@ from specloom.runtime import drive, perform
 from specloom.specs import parse_spec
 
 from ..examples.providers import DEFAULT_NOW, clock, to_response
-from ..try_live import Lines
+from ..try_live import LinedText
 from .common import ScaffoldError, check_name, draft, find_capability, flow, made_up, selector
 from .leaves import ITEMS, Leaf, to_jmespath, to_selector
 from .likeness import SURE, candidates, fits, is_epoch, likeness, match
@@ -141,7 +141,7 @@ class _ProviderDraft:
         result = _shortened(_pruned(result, paths))
         results = [*(_without(result, _to_list(path)) for path in lacking), result]
         if self.sample.table is not None:
-            return {"text": Lines(self.sample.table.write(results, [path[0] for path in paths]))}
+            return {"text": LinedText(self.sample.table.write(results, [path[0] for path in paths]))}
         return {"json": self.sample.rebuild(results)}
 
     def _map(self) -> Iterator[tuple[str, Any]]:

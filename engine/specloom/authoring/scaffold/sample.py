@@ -13,7 +13,7 @@ from specloom.model import Argument
 
 from .leaves import DEPTH, ITEMS, Leaf, PathValue, find_leaves, to_jmespath, walk
 from .likeness import SURE, likeness, match
-from .table import NO_VALUES, Table, parse_table
+from .table import NO_VALUES, CellTable, parse_table
 
 
 @dataclass(slots=True)
@@ -31,7 +31,7 @@ class Sample:
     """The document with other results, and without what else is in it."""
     doubt: str = ""
     """What else could be the results."""
-    table: Table | None = None
+    table: CellTable | None = None
     """The lines of cells that the sample is, if it is no document."""
 
 

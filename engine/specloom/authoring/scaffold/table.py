@@ -20,7 +20,7 @@ _PADDING = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CellTable:
     """The rows of a table by the names of their columns, and the decoder with the options that reads them."""
 
     decoder: str
@@ -46,7 +46,7 @@ class Table:
         return text.getvalue()
 
 
-def parse_table(data: bytes) -> Table:
+def parse_table(data: bytes) -> CellTable:
     """The table in a sample; a ValueError says why there is none."""
     try:
         text = str(decode("text", Response(200, {}, data, ""), {})["text"]).strip("\r\n")
@@ -79,7 +79,7 @@ def parse_table(data: bytes) -> Table:
     else:
         decoder, options = "csv", {**options, **({} if best == "," else {"delimiter": best})}
     rows = _decode(decoder, text, options)
-    return Table(decoder, list(rows[0]), rows, options)
+    return CellTable(decoder, list(rows[0]), rows, options)
 
 
 def _split(text: str, delimiter: str) -> list[list[str]]:
