@@ -494,8 +494,12 @@ REFS = {"$ref": "#/components/parameters/Nobody"}
 @pytest.mark.parametrize(
     ("document", "operation", "says"),
     [
-        ("swagger: '2.0'", "a", "this is a description of Swagger 2, which is not read; convert it first: `npx "),
-        ("openapi: 4.0.0", "a", "the description says version '4.0.0'; OpenAPI 3.0, 3.1 and 3.2 are read"),
+        ("swagger: '1.2'", "a", "the description is of Swagger 1.2; Swagger 2.0 and OpenAPI 3 are read"),
+        (
+            "openapi: 4.0.0",
+            "a",
+            "the description says version '4.0.0'; OpenAPI 3.0, 3.1 and 3.2 are read, and Swagger 2.0",
+        ),
         ("a: [", "a", "the description is neither JSON nor YAML (line 2): "),
         ("{", "a", "the description is neither JSON nor YAML (line 2): "),
         ("a: 1\n---\nb: 1", "a", "the description ends in line 2, where another document begins"),
@@ -511,7 +515,7 @@ REFS = {"$ref": "#/components/parameters/Nobody"}
             "/a/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0… (line 1) is more",
         ),
         ("- a", "a", "the description is no object; one of OpenAPI begins with `openapi: 3.1.0`"),
-        ("info: {}", "a", "the description has no `openapi`; OpenAPI 3.0, 3.1 and 3.2 are read"),
+        ("info: {}", "a", "the description has no `openapi`; OpenAPI 3.0, 3.1 and 3.2 are read, and Swagger 2.0"),
         ("openapi: 3.1.0", "a", "/paths is not there; a description without paths has no operations"),
         ("openapi: 3.1.0\npaths: {}", "a", "/paths is empty; a description without paths has no operations"),
         ("openapi: 3.1.0\npaths: {x-a: {}}", "", "/paths is empty; a description without paths has no operations"),

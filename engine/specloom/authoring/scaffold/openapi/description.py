@@ -128,12 +128,11 @@ def load_description(data: bytes) -> Mapping[str, Any]:
     if not isinstance(document, dict):
         raise ScaffoldError("the description is no object; one of OpenAPI begins with `openapi: 3.1.0`")
     if "swagger" in document:
-        how = "convert it first: `npx swagger2openapi FILE`"
-        raise ScaffoldError(f"this is a description of Swagger 2, which is not read; {how}")
+        return document
     version = str(document.get("openapi", ""))
     if not version.startswith(("3.0", "3.1", "3.2")):
         said = f"says version {version!r}" if version else "has no `openapi`"
-        raise ScaffoldError(f"the description {said}; OpenAPI 3.0, 3.1 and 3.2 are read")
+        raise ScaffoldError(f"the description {said}; OpenAPI 3.0, 3.1 and 3.2 are read, and Swagger 2.0")
     return document
 
 

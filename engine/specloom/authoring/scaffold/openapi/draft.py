@@ -1,4 +1,4 @@
-"""The start of a provider from an operation of an OpenAPI description: its request, key, paging and reply.
+"""The start of a provider from an operation of an OpenAPI or Swagger description: its request, key, paging and reply.
 
 A description says what may be sent and what comes back, not what a caller asks and which fields matter: what it leaves
 open is marked `decide`, as with a sample.
@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 import re
 
-from specloom.model import Model
+from specloom.model import Capability, Model
 
-from ..common import check_name, find_capability
+from ..common import ScaffoldError, check_name, find_capability
 from ..provider import check_base, write_provider
 from ..request import DraftRequest, check_use
 from .description import Description, DocumentNode, find_base, find_operation, load_description
 from .request import read_body, read_parameters, read_security
 from .schema import example_of, make_value, read_schema
+from .swagger import translate_swagger
 
 
 def draft_from_openapi(
@@ -26,7 +27,23 @@ def draft_from_openapi(
     check_name("provider", name, model.providers)
     contract = find_capability(model, capability)
     check_base(base)
-    description = Description(load_description(data))
+    document = load_description(data)
+    if "swagger" not in document:
+        request, reply, homepage = _read_operation(Description(document), name, contract, operation, base)
+    else:
+        translated = translate_swagger(document)
+        try:
+            description = Description(translated.document)
+            request, reply, homepage = _read_operation(description, name, contract, operation, base)
+        except ScaffoldError as error:
+            raise ScaffoldError(translated.restore(str(error))) from None
+    return write_provider(model, name, contract, reply, request, homepage)
+
+
+def _read_operation(
+    description: Description, name: str, contract: Capability, operation: str, base: str
+) -> tuple[DraftRequest, bytes | None, str]:
+    """The request of an operation, a reply to it, and the page of the API's documentation."""
     verb, path, item, asked = find_operation(description, operation)
     request = DraftRequest(base.rstrip("/"), path)
     if not base:
@@ -44,9 +61,7 @@ def draft_from_openapi(
     reply = find_reply(description, asked, request)
     page = description.get(DocumentNode(description.document, ""), "externalDocs", dict)
     homepage = str(page.value.get("url", "")) if page else ""
-    return write_provider(
-        model, name, contract, reply, request, homepage if homepage.startswith(("http://", "https://")) else ""
-    )
+    return request, reply, homepage if homepage.startswith(("http://", "https://")) else ""
 
 
 def find_reply(description: Description, asked: DocumentNode, request: DraftRequest) -> bytes | None:

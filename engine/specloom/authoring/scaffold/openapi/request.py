@@ -140,7 +140,7 @@ def _shape_argument(
         request.doubts[key] = f"how args.{argument.name} is said; the API takes {', '.join(enum[:8])}"
         return value, sent
     style, explode = parameter.value.get("style", "form"), parameter.value.get("explode")
-    marks = {"form": ",", "spaceDelimited": " ", "pipeDelimited": "|"}
+    marks = {"form": ",", "spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}
     if argument.kind == "list" and (kind != "array" or explode is False or style != "form"):
         mark = marks.get(style, ",")
         request.doubts.pop(key, None)
