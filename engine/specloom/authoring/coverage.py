@@ -462,38 +462,13 @@ def _cover_settings(spec: Spec, settings: Mapping[str, Setting], report: Report)
             report.add("W307", setting.place, message, f"remove it, or use it as config.{setting.name}")
 
 
-_VALUE_USE = re.compile(r"\bvalues\.(\w+)")
-
-
 def _cover_values(spec: Spec, report: Report) -> None:
-    """Every named value is used where it is known (W312); those of pages are read by templates as well."""
-    scopes = [spec.root, *(entry.value for entry in _entries_of(spec.root.get("operations")))]
-    for scope in (one for one in scopes if isinstance(one, Map)):
-        for entry in _entries_of(scope.get("values")):
-            texts = (text for part in _parts_without(scope, entry.value) for text in texts_of(part))
-            if not any(entry.key in _VALUE_USE.findall(text) or _is_whole(text) for text in texts):
-                message = f"nothing uses the named value {entry.key!r}, so it is not worked out"
-                report.add("W312", entry.place, message, f"remove it, or use it as values.{entry.key}")
+    """Every named value is needed by something that is worked out (W312)."""
+    from specloom.compiler import find_unused_values
 
-
-def _is_whole(text: str) -> bool:
-    """Whether an expression takes all named values as one object."""
-    return text.startswith("=") and re.search(r"\bvalues\b(?![.(])", text) is not None
-
-
-def _parts_without(node: Node, definition: Node) -> Iterator[Node]:
-    """The single values of a tree but for those of one definition in it and of examples."""
-    if node is definition:
-        return
-    if isinstance(node, Map):
-        for entry in node:
-            if entry.key != "examples":
-                yield from _parts_without(entry.value, definition)
-    elif isinstance(node, Listing):
-        for item in node.items:
-            yield from _parts_without(item, definition)
-    else:
-        yield node
+    for entry in find_unused_values(spec.root):
+        message = f"nothing uses the named value {entry.key!r}, so it is not worked out"
+        report.add("W312", entry.place, message, f"remove it, or use it as values.{entry.key}")
 
 
 def _entries_of(node: Node | None) -> list[YamlEntry]:

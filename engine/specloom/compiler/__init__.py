@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .resource import check_addresses, compile_resource
     from .symbols import Symbols, symbols_of
     from .tool import compile_tool
+    from .values import find_unused_values
 
 __getattr__ = exports(
     __name__,
@@ -39,5 +40,6 @@ __getattr__ = exports(
         "resource": "check_addresses compile_resource",
         "symbols": "Symbols symbols_of",
         "tool": "compile_tool",
+        "values": "find_unused_values",
     },
 )

@@ -56,7 +56,6 @@ from .values import (
     compile_value,
     entries_of,
     maps_of,
-    needed_definitions,
     whole,
 )
 
@@ -260,10 +259,6 @@ def compile_provider(spec: Spec, capabilities: Mapping[str, Capability], report:
     assert isinstance(operations_node, Map)
     service = compile_service(service_node, scope, spec.place, settings)
     shared = entries_of(root.get("values"))
-    used = {one.key for one in needed_definitions(shared, operations_node)}
-    for one in shared:
-        if one.key not in used:
-            report.add("W307", one.place, f"no operation uses values.{one.key}")
     operations: dict[str, Operation] = {}
     for entry in operations_node:
         compiled = compile_operation(spec.name, entry, scope, capabilities, shared)

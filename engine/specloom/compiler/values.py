@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from specloom.core import Diagnostic, Place, Report, dataclass, looks_secret
@@ -260,15 +260,44 @@ def needed_definitions(shared: Iterable[YamlEntry], node: Node) -> list[YamlEntr
 def used_definitions(definitions: Iterable[Pair], node: Node | None) -> tuple[Pair, ...]:
     """Those of the named values that something in a tree needs, itself or through another; no other is worked out."""
     definitions = tuple(definitions)
+    used = find_used([(name, (value.text,)) for name, value in definitions], node)
+    return tuple(one for one in definitions if one[0] in used)
+
+
+def find_unused_values(root: Map) -> list[YamlEntry]:
+    """The named values of a spec that nothing needs, not even through another, in the order of the file.
+
+    Those of a provider itself are needed where one of its operations needs them.
+    """
+    shared = entries_of(root.get("values"))
+    operations = [entry.value for entry in entries_of(root.get("operations")) if isinstance(entry.value, Map)]
+    unused: list[YamlEntry] = []
+    used = set[str]() if operations else find_used(_texts_by_name(shared), root)
+    for node in operations:
+        own = entries_of(node.get("values"))
+        needed = find_used(_texts_by_name([*shared, *own]), node)
+        unused += [entry for entry in own if entry.key not in needed]
+        used |= needed
+    return [*(entry for entry in shared if entry.key not in used), *unused]
+
+
+def _texts_by_name(entries: Iterable[YamlEntry]) -> list[tuple[str, tuple[str, ...]]]:
+    return [(entry.key, tuple(texts_of(entry.value))) for entry in entries]
+
+
+def find_used(definitions: Iterable[tuple[str, Sequence[str]]], node: Node | None) -> set[str]:
+    """The names that a tree uses, of definitions with the texts of each; those that only an unused one uses are not."""
+    texts_by_name = dict(definitions)
     parts = [entry.value for entry in entries_of(node) if entry.key not in _PROSE]
     texts = [text for part in parts for text in texts_of(part)]
-    if any(_WHOLE_VALUES.search(text) for text in (*texts, *(value.text for _, value in definitions))):
-        return definitions
+    if any(_WHOLE_VALUES.search(text) for text in (*texts, *(text for one in texts_by_name.values() for text in one))):
+        return set(texts_by_name)
     wanted = {name for text in texts for name in _VALUE_NAME.findall(text)}
-    for name, value in reversed(definitions):
-        if name in wanted:
-            wanted.update(_VALUE_NAME.findall(value.text))
-    return tuple(one for one in definitions if one[0] in wanted)
+    known: set[str] = set()
+    while fresh := (wanted - known) & texts_by_name.keys():
+        known |= fresh
+        wanted |= {name for one in fresh for text in texts_by_name[one] for name in _VALUE_NAME.findall(text)}
+    return known
 
 
 def _named_values(node: Node) -> set[str]:
