@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from specloom.authoring.scaffold.project import draft_project
 from specloom.cli.main import main
 from specloom.storage.audit_log import AuditRecord, open_audit
 from tests.storage.test_backup import notes, put
@@ -40,6 +41,33 @@ def test_a_backup_says_what_is_not_in_it(folder: Path, tmp_path: Path, capsys: p
     assert f"keep a copy of {folder / 'cache.key'}" in err
     assert f"the paper store is not in it: {tmp_path / 'papers'}" in err
     assert "whoever has the file can read everything" in with_key
+
+
+@pytest.mark.parametrize("keeps_papers", [False, True])
+def test_of_a_project_only_what_its_tools_keep_is_named(
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    keeps_papers: bool,
+) -> None:
+    for path, text in draft_project("bird-songs").items():
+        file = tmp_path / "bird-songs" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    specs = tmp_path / "bird-songs/src/bird_songs"
+    if keeps_papers:
+        tool = next((specs / "tools.d").glob("*/*.yaml"))
+        setting = "\nconfig:\n  DOIGET_STORE_ROOT: {description: Where papers are.}\n"
+        tool.write_text(tool.read_text(encoding="utf-8") + setting, encoding="utf-8")
+    monkeypatch.setenv("SPECLOOM_PROJECT", str(specs))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "papers").mkdir()
+
+    code, _, err = run(capsys, "backup", str(tmp_path / "b.zip"))
+
+    assert code == 0
+    assert ("the paper store is not in it" in err) is keeps_papers
 
 
 def test_what_was_erased_since_is_named_when_it_comes_back(

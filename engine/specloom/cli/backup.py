@@ -10,7 +10,7 @@ from typing import Any
 
 from specloom.core import KEY_VARIABLE, from_epoch, parse_json, state_folder
 
-from .common import CommandError, say, tell
+from .common import CommandError, make_executor, own_places, say, tell
 from .exits import PROBLEMS
 
 ERASURE = "data.erasure"
@@ -92,14 +92,13 @@ def _whose(row: Mapping[str, Any]) -> list[str]:
 def _elsewhere(folder: Path) -> Iterator[tuple[str, str]]:
     """What is kept on this machine outside the folder, and where."""
     from specloom.core import config_folder
-    from specloom.plugins import PLACES, load_hooks
     from specloom.storage import audit_path
 
-    load_hooks()
     log = audit_path(folder, os.environ)
     if log is not None and folder not in log.parents and log.exists():
         yield "the audit log", str(log)
-    for about, place in sorted(PLACES.items()):
+    executor, _ = make_executor(os.environ)
+    for about, place in own_places(os.environ, executor.model):
         path = place.function(os.environ)
         if path.exists() and folder not in path.parents:
             yield f"the {about}", str(path)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from specloom.core import Fault, Paint, columns, fault_line, own_words, to_json
+from specloom.core import Fault, Paint, columns, fault_line, own_words, project_folder, to_json
 
 from .exits import PROBLEMS, USAGE
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from specloom.core import Diagnostic
-    from specloom.model import Tool
+    from specloom.model import Model, Tool
+    from specloom.plugins import StoragePlace
     from specloom.runtime import Executor
 
 
@@ -199,3 +200,14 @@ def record_event(event: str, tenant: str, user: str, metadata: dict[str, Any]) -
     if log is not None:
         log.record(AuditRecord(event, tenant, user, metadata={**metadata, "through": "command line"}))
         log.close()
+
+
+def own_places(environ: Mapping[str, str], model: Model) -> Iterator[tuple[str, StoragePlace]]:
+    """What packages keep, and where: of a project only what a tool of it reads the variable of, as no other is its."""
+    from specloom.plugins import PLACES, load_hooks
+
+    load_hooks()
+    read = {name for tool in model.tools.values() for name in tool.settings}
+    for about, place in sorted(PLACES.items()):
+        if not project_folder(environ) or place.variable in read:
+            yield about, place

@@ -29,10 +29,11 @@ from specloom.core import (
 )
 from specloom.language import evaluate
 from specloom.model import Model, Provider
-from specloom.plugins import PLACES, PROGRAMS, load_hooks
+from specloom.plugins import PROGRAMS, load_hooks
 from specloom.runtime import Executor
 from specloom.storage import audit_path
 
+from .common import own_places
 from .tool_states import is_switched_off
 
 # --- What was looked at and how it is: one line each, with the remedy -------------------------------------------------
@@ -93,10 +94,7 @@ def examine_places(environ: Mapping[str, str], cache: Path, model: Model) -> lis
         found.append(Finding("warning", "audit log", "switched off", "unset AUDIT_ENABLED to record calls"))
     else:
         found.append(_place("audit log", log, "calls are not audited", "AUDIT_OUTPUT_PATH", is_file=True))
-    read = {name for tool in model.tools.values() for name in tool.settings}
-    for about, place in sorted(PLACES.items()):
-        if project_folder(environ) and place.variable not in read:
-            continue
+    for about, place in own_places(environ, model):
         found.append(_place(about, place.function(environ), place.otherwise, place.variable, is_file=place.is_file))
     return found
 
