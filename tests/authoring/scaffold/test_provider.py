@@ -383,3 +383,41 @@ def test_a_value_far_inside_a_result_is_a_question() -> None:
     field = Argument("title", "text", "The title.", Place(""), TEXT)
 
     assert likeness(field, far) < SURE <= likeness(field, near)
+
+
+PAGE = {"results": [{"title": "Otters", "url": "https://example.org/1"}], "next_cursor": "abc", "has_more": True}
+
+
+@pytest.mark.parametrize("value", ["abc", "", None])
+def test_a_cursor_in_a_body_is_no_constant_and_its_pages_are_proposed(model: Model, value: str | None) -> None:
+    body = json.dumps({"query": "otters", "start_cursor": value, "filter": {"kind": "page"}}).encode()
+
+    text = draft_provider(model, "beta", "papers", json.dumps(PAGE).encode(), "https://api.example.org/s", body)
+
+    step = yaml.safe_load(text)["operations"]["papers"]["steps"][0]
+    assert step["body"] == {"json": {"query": "=args.query", "filter": {"kind": "page"}}}
+    paging = "{cursor: {at: page.next_cursor}, most: 3, resume: true}"
+    proposed = f"if so: `paging: {paging}`, and `start_cursor: =position` in the body"
+    assert f"# decide: whether further pages are read; {proposed}" in text
+
+
+def test_a_cursor_in_an_address_is_no_constant_and_its_pages_are_proposed(model: Model) -> None:
+    text = draft(model, PAGE, base="https://api.example.org/s?q=otters&cursor=abc")
+
+    step = yaml.safe_load(text)["operations"]["papers"]["steps"][0]
+    assert step["query"] == {"q": "=args.query"}
+    assert "`paging: {cursor: {parameter: cursor, at: page.next_cursor}, most: 3, enough: " in text
+
+
+@pytest.mark.parametrize(("key", "value"), [("cursor", "*"), ("after", "2026-03-04")])
+def test_what_asks_for_the_first_page_or_is_a_day_is_no_cursor(model: Model, key: str, value: str) -> None:
+    text = draft(model, PAGE, base=f"https://api.example.org/s?q=otters&{key}={value}")
+
+    assert yaml.safe_load(text)["operations"]["papers"]["steps"][0]["query"][key] == value
+
+
+def test_a_cursor_of_an_answer_that_is_no_json_is_left_for_its_author_to_find(model: Model) -> None:
+    text = draft(model, FEED.encode(), base="https://api.example.org/s?q=otters&cursor=abc")
+
+    assert "cursor" not in yaml.safe_load(text)["operations"]["papers"]["steps"][0]["query"]
+    assert "{parameter: cursor, at: page.WHERE_THE_NEXT_IS}" in text

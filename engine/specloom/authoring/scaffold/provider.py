@@ -41,7 +41,13 @@ def draft_provider(
     check_name("provider", name, model.providers)
     contract = find_capability(model, capability)
     check_base(base)
-    return write_provider(model, name, contract, data, read_request(name, contract, base, body))
+    request = read_request(name, contract, base, body)
+    try:
+        reply = json.loads(data or b"null")
+    except ValueError:
+        reply = None  # of another form than JSON, or of none, which is told further down
+    request.place_cursor(reply)
+    return write_provider(model, name, contract, data, request)
 
 
 def check_base(base: str) -> None:

@@ -110,6 +110,9 @@ def read_request(name: str, contract: Capability, base: str, body: bytes | None)
     for key in dict.fromkeys(key for key, _ in pairs):
         values = [value for other, value in pairs if other == key]
         value = values if len(values) > 1 else values[0]
+        if _is_cursor(contract, key, value):
+            request.paging("cursor", key)
+            continue
         request.query[key], request.sent_query[key] = guess(request, name, contract, key, value)
     if body is not None:
         _read_body(request, name, contract, body)
@@ -149,6 +152,9 @@ def _read_body(request: DraftRequest, name: str, contract: Capability, body: byt
         request.body_kind = "form"
         request.body, request.sent_body = {}, {}
         for key, value in parse_qsl(text, keep_blank_values=True):
+            if _is_cursor(contract, key, value):
+                request.paging("cursor", key, in_body=True)
+                continue
             request.body[key], request.sent_body[key] = guess(request, name, contract, key, value)
         return
     if not isinstance(document, dict):
@@ -160,18 +166,26 @@ def _read_body(request: DraftRequest, name: str, contract: Capability, body: byt
 def _guess_inside(request: DraftRequest, name: str, contract: Capability, value: Any) -> tuple[Any, Any]:
     """A body with the arguments in it, and as it is then sent."""
     if isinstance(value, dict):
-        pairs = {
-            key: _guess_inside(request, name, contract, inner)
-            if isinstance(inner, (dict, list))
-            else guess(request, name, contract, key, inner)
-            for key, inner in value.items()
-            if inner is not None
-        }
+        pairs = {}
+        for key, inner in value.items():
+            if _is_cursor(contract, key, inner):
+                request.paging("cursor", key, in_body=True)
+            elif isinstance(inner, (dict, list)):
+                pairs[key] = _guess_inside(request, name, contract, inner)
+            elif inner is not None:
+                pairs[key] = guess(request, name, contract, key, inner)
         return {key: pair[0] for key, pair in pairs.items()}, {key: pair[1] for key, pair in pairs.items()}
     if isinstance(value, list):
         items = [_guess_inside(request, name, contract, one) for one in value]
         return [one for one, _ in items], [one for _, one in items]
     return to_literal(value), value
+
+
+def _is_cursor(contract: Capability, key: str, value: Any) -> bool:
+    """Whether it asks for what follows one answer, so that it is never the same; `*` asks for what comes first."""
+    is_argument = any(words_of(name) == words_of(key) for name in contract.arguments)
+    is_one = value is None or (isinstance(value, str) and value != "*" and not _is_day(value))
+    return plain_name(key) in _CURSOR_NAMES and is_one and not is_argument
 
 
 def guess(request: DraftRequest, name: str, contract: Capability, key: str, value: Any) -> tuple[Any, Any]:
