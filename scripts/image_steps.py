@@ -29,24 +29,6 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCKERFILE = ROOT / "deploy/Dockerfile"
 KNOWN = frozenset({"FROM", "WORKDIR", "COPY", "RUN", "ENV", "VOLUME", "EXPOSE", "STOPSIGNAL", "HEALTHCHECK", "USER"})
 KNOWN |= {"ENTRYPOINT", "CMD", "LABEL"}
-OWN = frozenset(
-    [
-        "FROM",
-        "WORKDIR",
-        "COPY",
-        "RUN",
-        "ENV",
-        "VOLUME",
-        "EXPOSE",
-        "STOPSIGNAL",
-        "HEALTHCHECK",
-        "USER",
-        "ENTRYPOINT",
-        "CMD",
-        "LABEL",
-        "ARG",
-    ]
-)
 OWN = ("opt", "wheels", "data", "source", "root", "var")
 """Folders of an image that its steps use by their absolute paths."""
 PATIENCE = 900
