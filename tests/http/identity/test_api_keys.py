@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from specloom.core import mask
-from specloom.http.identity import ApiKeyError, ApiKeyFile, Refusal
+from specloom.http.identity import ApiKeyError, ApiKeyFile, Refusal, watched_file
 from specloom.http.identity.api_keys import PREFIX
 from specloom.http.identity.watched_file import WatchedFile
 from tests.support.clock import Clock
@@ -261,6 +261,23 @@ def test_the_keys_of_a_user_or_a_tenant_go_together(path: Path) -> None:
     assert left == ["c", "d", "e"]
     assert [name for name, text in texts.items() if _holds(path, text)] == ["d"]
     assert ApiKeyFile(path.with_name("none.json")).revoke_owner("acme") == []
+
+
+def test_keys_of_a_file_that_can_only_be_read_are_named_and_others_do_not_matter(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = ApiKeyFile(path)
+    theirs = keys.add("acme", user="ann", now=NOW)[0]
+    (path.parent / f"{path.name}.lock").unlink(missing_ok=True)
+
+    def refuse_writes(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(watched_file, "FileLock", refuse_writes)
+
+    assert keys.revoke_owner("beta") == []
+    with pytest.raises(ApiKeyError, match=f"Read-only file system.*take {theirs.id} out of it"):
+        keys.revoke_owner("acme", "ann")
 
 
 def _holds(path: Path, text: str) -> bool:

@@ -119,15 +119,28 @@ class ApiKeyFile:
         return key
 
     def revoke_owner(self, tenant: str, user: str = "") -> list[IssuedKey]:
-        """Remove every key of a user, or of all users of a tenant; what they were."""
-        if not self.path.exists():
+        """Remove every key of a user, or of all users of a tenant; what they were.
+
+        A file that can only be read, such as a secret that is mounted, is an ApiKeyError where it has such keys.
+        """
+        if not (theirs := self._find_of(tenant, user)):
             return []
-        with self._file.locked():
-            keys = self.read()
-            gone = [key for key in keys.values() if key.tenant == tenant and user in (key.user, "")]
-            if gone:
-                self._write([key for key in keys.values() if key not in gone])
+        try:
+            with self._file.locked():
+                gone = self._find_of(tenant, user)
+                self._write([key for key in self.read().values() if key not in gone])
+        except TimeoutError:
+            raise
+        except OSError as error:
+            ids = ", ".join(key.id for key in theirs)
+            raise ApiKeyError(
+                f"{self.path} cannot be changed ({error.strerror or error}); take {ids} out of it where it comes from, "
+                "then ask again"
+            ) from None
         return gone
+
+    def _find_of(self, tenant: str, user: str) -> list[IssuedKey]:
+        return [key for key in self.read().values() if key.tenant == tenant and user in (key.user, "")]
 
     def read(self) -> Mapping[str, IssuedKey]:
         """The keys of the file by id, none where there is no file; an ApiKeyError for one that cannot be used."""
