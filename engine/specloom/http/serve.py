@@ -361,12 +361,28 @@ def read_identities(environ: Mapping[str, str], settings: HttpSettings | None) -
     identities = read_identity_settings(environ)
     if identities.issuer or identities.anonymous or Path(identities.api_keys).exists():
         return identities
-    if settings is None or settings.is_loopback:
+    if environ.get("SPECLOOM_API_KEYS", "").strip():
+        # Whoever names a file of keys wants nobody in without one.
+        raise SettingsError(
+            f"SPECLOOM_API_KEYS is {identities.api_keys!r}, which is not there, so nobody would need a key: "
+            "make one with `specloom keys add`, or unset it"
+        )
+    if settings is None or not (reached := _say_reached(settings)):
         return None
     raise SettingsError(
-        f"{settings.host} can be reached by others, and nobody would have to say who they are: set OAUTH_ISSUER_URL, "
-        "make keys with `specloom keys add`, or set ALLOW_ANONYMOUS_HTTP=true where a proxy in front checks them"
+        f"{reached}, and nobody would have to say who they are: set OAUTH_ISSUER_URL, make keys with "
+        f"`specloom keys add` (they would stand in {identities.api_keys}), or set ALLOW_ANONYMOUS_HTTP=true where a "
+        "proxy in front checks them"
     )
+
+
+def _say_reached(settings: HttpSettings) -> str:
+    """How others than this machine come to the server; nothing where they do not."""
+    if not settings.is_loopback:
+        return f"{settings.host} can be reached by others"
+    if not settings.is_known_here_alone:
+        return f"others reach the server at PUBLIC_URL, {settings.public_url}"
+    return "others reach the server through the proxy of TRUST_PROXY" if settings.proxies else ""
 
 
 def bind(settings: HttpSettings) -> socket.socket:

@@ -72,6 +72,12 @@ class HttpSettings:
         """Whether nobody but this machine can reach it."""
         return _is_loopback(self.host)
 
+    @property
+    def is_known_here_alone(self) -> bool:
+        """Whether the address that clients use leads to this machine from here alone."""
+        host = urlsplit(self.public_url).hostname or ""
+        return _is_loopback(host) or host == self.host.lower()
+
 
 def read_settings(environ: Mapping[str, str], address: str = "") -> HttpSettings:
     """The settings of an environment; `address` is what the command names, `[HOST:]PORT`."""
