@@ -87,3 +87,23 @@ async def test_a_pdf_of_which_a_part_was_read_leaves_a_claim_open(
 
     assert (answer["claimSupport"], answer["claimBasis"]) == ("source_unavailable", "stored_pdf")
     assert "was read in part only" in answer["claimReason"]
+
+
+PAGE = "<html><title>A journal</title><body><article><p>" + "</p><p>".join(FILLER * 2) + "</p></article></body></html>"
+
+
+@pytest.mark.parametrize(
+    ("abstract", "support"),
+    [
+        (f"We watched animals of the coast for two years. {CLAIM} Each was counted.", "addressed"),
+        ("We watched bridges for two years. Each of them was counted from a boat of the county.", "not_addressed"),
+    ],
+)
+async def test_an_open_page_that_lacks_the_abstract_does_not_speak_for_the_work(abstract: str, support: str) -> None:
+    work = {"DOI": DOI, "title": ["Of bridges"], "type": "journal-article", "abstract": f"<jats:p>{abstract}</jats:p>"}
+    says = {"https://api.crossref.org/works/": {"status": "ok", "message": work}, "https://doi.org/": PAGE}
+    async with connected(says) as (client, _):
+        answer = await ask(client, "verify_citation", citation=DOI, claim=CLAIM)
+
+    assert answer["claimSupport"] == support
+    assert answer.get("claimBasis") == ("record_abstract" if support == "addressed" else None)

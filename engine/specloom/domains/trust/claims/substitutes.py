@@ -1,4 +1,4 @@
-"""What a claim is held against where the page of its source is closed: the stored PDF, else an abstract.
+"""What a claim is held against where the page of its source is closed or silent: the stored PDF, else an abstract.
 
 An abstract leaves out most of a work, so that what it lacks says nothing: from one, no claim counts as not addressed.
 Nor does one from a PDF of which only a part was read, or that has so few words as a cover sheet.
@@ -50,10 +50,15 @@ class WorkInHand:
 
 
 async def weigh_claim(context: Context, claim: str, reading: SourceReading, work: WorkInHand) -> ClaimEvidence:
-    """What a source has of a claim: its page, and where that is closed or thin what is in hand of the work."""
+    """What a source has of a claim: its page, and where that is closed, thin or silent what is in hand of the work."""
     evidence = judge_claim(claim, reading)
     is_closed = evidence.check.claim_support == "source_unavailable"
     if not is_closed and (evidence.words is None or evidence.words >= FEW_WORDS):
+        if evidence.check.claim_support == "not_addressed" and len(work.abstract.split()) >= LEAST_WORDS:
+            # The page of a work need not have its abstract, and what that says is not "not addressed".
+            claim = claim.strip()[:LONGEST_CLAIM]
+            told = _judge_abstract(claim, work.abstract, "record_abstract", _record_address(work), work.provider)
+            return told if told.check.claim_support != "source_unavailable" else evidence
         return evidence
     stored = await _find_stored(context, work)
     claim = claim.strip()[:LONGEST_CLAIM]
@@ -69,12 +74,16 @@ async def weigh_claim(context: Context, claim: str, reading: SourceReading, work
         return _with_error(told, evidence)
     abstracts: tuple[tuple[ClaimBasis, str, str], ...] = (
         ("stored_abstract", str(stored.get("abstract") or ""), str(stored.get("address") or "")),
-        ("record_abstract", work.abstract, f"https://doi.org/{work.doi}" if work.doi else ""),
+        ("record_abstract", work.abstract, _record_address(work)),
     )
     for basis, abstract, address in abstracts:
         if is_closed and len(abstract.split()) >= LEAST_WORDS:
             return _with_error(_judge_abstract(claim, abstract, basis, address, work.provider), evidence)
     return evidence
+
+
+def _record_address(work: WorkInHand) -> str:
+    return f"https://doi.org/{work.doi}" if work.doi else ""
 
 
 async def _find_stored(context: Context, work: WorkInHand) -> Mapping[str, Any]:
