@@ -178,7 +178,9 @@ def crossref(doi: str, **more: Any) -> dict[str, Reply]:
     return {f"api.crossref.org/works/{doi.replace('/', '%2F')}": as_json({"message": message})}
 
 
-def unpaywall(doi: str, *places: str, status: str = "gold", license_: str = "cc-by") -> dict[str, Reply]:
+def unpaywall(
+    doi: str, *places: str, status: str = "gold", license_: str = "cc-by", title: str = ""
+) -> dict[str, Reply]:
     """Unpaywall's record of a DOI with open copies at these addresses."""
     listed = [{"url_for_pdf": place, "url": None, "license": license_} for place in places]
     record = {
@@ -186,6 +188,7 @@ def unpaywall(doi: str, *places: str, status: str = "gold", license_: str = "cc-
         "oa_status": status,
         "best_oa_location": listed[0] if listed else None,
         "oa_locations": listed,
+        **({"title": title} if title else {}),
     }
     return {f"api.unpaywall.org/v2/{doi.replace('/', '%2F')}": as_json(record)}
 

@@ -105,3 +105,17 @@ def test_a_text_mends_what_lost_some_of_its_characters(text: str, lost: set[int]
     broken = "".join("\ufffd" * len(one.encode("utf-8")) if at in lost else one for at, one in enumerate(text))
 
     assert mends(broken, text) is ("\ufffd" in broken)
+
+
+@pytest.mark.parametrize("tool", ["metadata_only", "resolve_paper"])
+@pytest.mark.parametrize("is_down", [True, False])
+def test_a_record_of_another_says_that_nobody_knows_of_a_retraction(world: World, tool: str, is_down: bool) -> None:
+    world.as_json = False
+    world.pages |= unpaywall(DOI, title="How otters swim")
+    if is_down:
+        world.pages |= {page: as_json({}, 503) for page in crossref(DOI)}
+
+    told = world.call(tool, ref=DOI)
+
+    assert (told["ok"], told["source"]) == (True, "unpaywall")
+    assert ("retracted or corrected was not checked: Crossref" in world.texts[-1]) == is_down

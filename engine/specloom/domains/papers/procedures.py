@@ -20,6 +20,7 @@ from .limits import GAP, PER_SECOND
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from .metadata import PaperLookup
     from .store import PaperStore
     from .texts import TextHit
 
@@ -148,6 +149,7 @@ async def _resolve(context: Context, text: str, *, with_access: bool, keep: bool
         paper = await lookup.repair(ref, await lookup.resolve(ref))
         if with_access and ref.kind == "doi" and not paper.access:
             paper = replace(paper, access=await lookup.locate(ref))
+        _tell_unheard(context, lookup, paper.source)
         own = {"source": paper.source, "license": paper.license, "oa_status": paper.oa_status}
         ref = store.spelled(ref)
         entry = to_entry(ref, paper, own, context.now())
@@ -171,6 +173,16 @@ async def _resolve(context: Context, text: str, *, with_access: bool, keep: bool
         "repaired_fields": dict(paper.repaired),
         "schema_version": SCHEMA_VERSION,
     }
+
+
+def _tell_unheard(context: Context, lookup: PaperLookup, source: str) -> None:
+    """Say so where who knows of retractions could not be asked, and the record is another's."""
+    failed = (one for one in lookup.steps if one["source"] == "crossref" and one["outcome"] == "consulted_failed")
+    for step in failed if source != "crossref" else ():
+        context.notice(
+            "Whether this paper was retracted or corrected was not checked: Crossref could not be asked "
+            f"({str(step.get('detail', '')).rstrip('.')}), and the record of {source} does not say."
+        )
 
 
 def preview(context: Context, ref: PaperId) -> dict[str, Any]:
